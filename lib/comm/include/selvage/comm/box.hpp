@@ -1,0 +1,59 @@
+#pragma once
+
+#include <selvage/error.hpp>
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+namespace selvage {
+
+/// A half-open range of cells per axis, begin <= end; global or local as the holder says.
+template <int D>
+struct Box {
+  std::array<std::int64_t, D> begin{};
+  std::array<std::int64_t, D> end{};
+
+  [[nodiscard]] std::int64_t extent(int axis) const { return end[axis] - begin[axis]; }
+  [[nodiscard]] std::int64_t cells() const {
+    std::int64_t product = 1;
+    for (int axis = 0; axis < D; ++axis) product *= extent(axis);
+    return product;
+  }
+  friend bool operator==(const Box&, const Box&) = default;
+};
+
+/// Ghost cells on the two sides of one axis.
+struct Side {
+  int low = 0;
+  int high = 0;
+  friend bool operator==(const Side&, const Side&) = default;
+};
+
+/// Ghost cells per axis and side. Written as `1` (everywhere) or `{{1, 1}, {2, 0}}` (low and high per axis).
+template <int D>
+class Width {
+ public:
+  // NOLINTNEXTLINE(google-explicit-constructor): `.width = 1` is how people say it
+  Width(int everywhere) { sides_.fill({everywhere, everywhere}); }
+
+  /// \throws Error{usage} unless there is one Side per axis
+  Width(std::initializer_list<Side> sides) {
+    if (sides.size() != D) {
+      throw Error(ErrorKind::usage, "a width of " + std::to_string(sides.size()) + " sides for " +
+                                        std::to_string(D) + " axes");
+    }
+    int axis = 0;
+    for (const Side& side : sides) sides_[axis++] = side;
+  }
+
+  [[nodiscard]] const Side& operator[](int axis) const { return sides_[axis]; }
+  [[nodiscard]] Side& operator[](int axis) { return sides_[axis]; }
+  friend bool operator==(const Width&, const Width&) = default;
+
+ private:
+  std::array<Side, D> sides_{};
+};
+
+}  // namespace selvage

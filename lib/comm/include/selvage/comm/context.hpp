@@ -1,0 +1,56 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <selvage/topo/machine.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace selvage {
+
+namespace detail {
+class ContextState;
+}
+
+/// What every communication object of one group of ranks shares: its communicator, its machine, its memory.
+///
+/// A Context is a handle: copies refer to the same state, which lives until the last of them (and the last Grid or
+/// HaloExchange made from it) is gone. The state must go before MPI_Finalize.
+///
+/// Environment: `SELVAGE_TIMEOUT_MS` (1 to 86400000, default 30000) bounds every wait; `SELVAGE_LOGICAL_HOSTS=HxR`
+/// splits a machine into pretend hosts (see selvage::topo::Machine).
+class Context {
+ public:
+  /// Collective over `comm`: duplicates it, turns MPI's own abort off on the duplicate, finds the machine, and probes
+  /// whether ranks of one host can map each other's memory.
+  /// \throws Error{usage} when MPI is not initialised, Error{input} for a bad environment variable
+  explicit Context(MPI_Comm comm);
+
+  [[nodiscard]] int rank() const;
+  [[nodiscard]] int size() const;
+  /// The duplicate, with MPI_ERRORS_RETURN; owned by the Context.
+  [[nodiscard]] MPI_Comm comm() const;
+  /// Who shares a host with whom; the same on all ranks.
+  [[nodiscard]] const topo::Machine& machine() const;
+  /// The longest that any wait lasts before it becomes Error{timeout}.
+  [[nodiscard]] std::chrono::milliseconds timeout() const;
+
+  /// Zeroed host memory that the other ranks of this host can map; page-aligned; not collective.
+  ///
+  /// It belongs to the Context: it lives until `deallocate`, or until the state is gone.
+  /// \throws Error{io} when the system gives none
+  [[nodiscard]] void* allocate_shared(std::size_t bytes) const;
+  /// Gives one `allocate_shared` block back. Peers that still map it keep their mapping; not collective.
+  void deallocate_shared(void* block) const;
+
+  /// Below the public interface: what lib/comm's own objects share.
+  [[nodiscard]] const std::shared_ptr<detail::ContextState>& state() const { return state_; }
+
+ private:
+  std::shared_ptr<detail::ContextState> state_;
+};
+
+}  // namespace selvage

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <selvage/comm/detail/copy_box.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+namespace selvage::detail {
+
+/// Memory that a plan owns, whatever allocated it.
+struct Buffer {
+  std::byte* data = nullptr;
+  std::shared_ptr<void> owner;
+};
+
+/// What a transport may ask of an execution space instance. Transports know bytes and pointers only; this is the
+/// seam to Kokkos. All work is enqueued on the instance and ordered with the caller's kernels there.
+class Executor {
+ public:
+  Executor() = default;
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+  virtual ~Executor() = default;
+
+  /// Copies every box. Boxes of one call don't overlap.
+  virtual void copy(std::span<const CopyBox> boxes) = 0;
+  /// Copies `bytes` between contiguous blocks, either of them host or device memory.
+  virtual void copy_bytes(std::byte* target, const std::byte* source, std::size_t bytes) = 0;
+  /// Waits for all that was enqueued on the instance, and for nothing else.
+  virtual void fence() = 0;
+  /// Memory that the instance's kernels reach fastest.
+  [[nodiscard]] virtual Buffer allocate(std::size_t bytes) const = 0;
+  /// Host memory that MPI reads and the instance copies to and from fastest (page-locked for a GPU).
+  [[nodiscard]] virtual Buffer allocate_staging(std::size_t bytes) const = 0;
+  /// Whether enqueued work has already happened when the call returns (Serial, OpenMP).
+  [[nodiscard]] virtual bool runs_on_host() const = 0;
+};
+
+/// How a reduction folds one contribution into what a rank owns.
+class Combiner {
+ public:
+  Combiner() = default;
+  Combiner(const Combiner&) = delete;
+  Combiner& operator=(const Combiner&) = delete;
+  virtual ~Combiner() = default;
+
+  /// target = operation(target, source) for each element of the box.
+  virtual void combine(const CopyBox& box) = 0;
+};
+
+}  // namespace selvage::detail

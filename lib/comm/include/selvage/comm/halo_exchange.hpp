@@ -1,0 +1,133 @@
+#pragma once
+
+#include <Kokkos_Core.hpp>
+#include <selvage/comm/detail/executor.hpp>
+#include <selvage/comm/detail/field.hpp>
+#include <selvage/comm/detail/kokkos_executor.hpp>
+#include <selvage/comm/grid.hpp>
+#include <selvage/comm/operations.hpp>
+#include <selvage/comm/options.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace selvage {
+
+namespace detail {
+class HaloPlan;
+}
+
+/// Fills the ghost cells of distributed Views from the ranks that own them.
+///
+/// Plan once, run many: the constructor decides a transport per neighbour, allocates and maps; `exchange` does none of
+/// that. One HaloExchange has one exchange in flight at a time; several HaloExchanges may overlap. All ranks call the
+/// same operations of one HaloExchange in the same order. Not thread-safe.
+///
+/// A View's extents are its rank's box plus the ghost width on each side, and, at rank D+1, any number of components
+/// last. Any layout, sub-Views with an offset included. Views of Grid::allocate move without a copy (`peer`) between
+/// ranks of one host; other host memory works through MPI, and explain() says so.
+/// The Views must stay allocated, at the same address, as long as the HaloExchange lives.
+class HaloExchange {
+ public:
+  /// A started exchange. Give it to finish(), exactly once.
+  class [[nodiscard]] Pending {
+   public:
+    Pending(Pending&& other) noexcept : epoch_(std::exchange(other.epoch_, 0)) {}
+    Pending& operator=(Pending&& other) noexcept {
+      epoch_ = std::exchange(other.epoch_, 0);
+      return *this;
+    }
+
+   private:
+    friend class HaloExchange;
+    explicit Pending(std::uint64_t epoch) : epoch_(epoch) {}
+    std::uint64_t epoch_;
+  };
+
+  /// Collective over the grid's communicator; all ranks pass the same options and as many Views, in the same order.
+  /// \param space  where packing runs; the instance is only used during the call
+  /// \param views  those that exchange() will be given later, one or several at a time (64 at most)
+  /// \throws Error{usage} on every rank: extents that don't fit the grid, halos wider than a box, arguments that
+  ///         differ between ranks; Error{unsupported}: a forced transport or initiation that isn't possible, and why
+  template <class Space, int D, class... Views>
+  HaloExchange(const Space& space, const Grid<D>& grid, const HaloOptions<D>& options, const Views&... views)
+      : HaloExchange(detail::KokkosExecutor<Space>(space), grid, options,
+                     std::vector<detail::Field>{detail::describe_view(views)...}) {
+    static_assert(sizeof...(Views) >= 1, "name the Views that this HaloExchange will exchange");
+    static_assert(((Views::rank() == D || Views::rank() == D + 1) && ...),
+                  "a View needs the grid's number of axes, or one more for components");
+    static_assert((Kokkos::SpaceAccessibility<Space, typename Views::memory_space>::accessible && ...),
+                  "the execution space can't reach a View's memory space");
+  }
+  HaloExchange(HaloExchange&&) noexcept;
+  HaloExchange& operator=(HaloExchange&&) noexcept;
+  ~HaloExchange();
+
+  /// Fills the ghosts of `views`, ordered after what `space` was given before, and before what it is given next.
+  /// \throws Error{timeout} that names the late rank, the epoch wanted and the epoch seen
+  template <class Space, class... Views>
+  void exchange(const Space& space, const Views&... views) {
+    finish(space, start(space, views...));
+  }
+
+  /// Sends what is owned. Until finish(), cells next to a boundary must not be written and ghosts not be read.
+  template <class Space, class... Views>
+  [[nodiscard]] Pending start(const Space& space, const Views&... views) {
+    detail::KokkosExecutor<Space> executor(space);
+    return Pending(start_fields(executor, select(views...)));
+  }
+  template <class Space>
+  void finish(const Space& space, Pending&& pending) {
+    detail::KokkosExecutor<Space> executor(space);
+    finish_fields(executor, std::exchange(pending.epoch_, 0));
+  }
+
+  /// The reverse: folds the ghosts' values into the cells they are ghosts of, `owned = operation(owned, ghost)`,
+  /// neighbour by neighbour in an order that depends on directions alone, so that the bits don't depend on transport
+  /// or timing. Ghosts keep their values. Blocks until done on host spaces.
+  template <class Space, class Operation, class View>
+  void reduce(const Space& space, const Operation& operation, const View& view) {
+    detail::KokkosExecutor<Space> executor(space);
+    detail::KokkosCombiner<Space, typename View::value_type, Operation> combiner(space, operation);
+    reduce_field(executor, combiner, select(view));
+  }
+
+  /// Per neighbour: transport, initiation, bytes, and why. The same text on every call.
+  [[nodiscard]] std::string explain() const;
+  /// Bytes that this rank sends in an exchange of all Views; this rank's own periodic copies not counted.
+  [[nodiscard]] std::int64_t bytes_per_exchange() const;
+
+ private:
+  template <int D>
+  HaloExchange(const detail::Executor& executor, const Grid<D>& grid, const HaloOptions<D>& options,
+               std::vector<detail::Field> fields);
+
+  /// The bit set of the planned fields that `views` are. \throws Error{usage} for one that wasn't planned
+  template <class... Views>
+  [[nodiscard]] std::uint64_t select(const Views&... views) const {
+    return (std::uint64_t{0} | ... | field_bit(view_address(views)));
+  }
+  template <class View>
+  static const std::byte* view_address(const View& view) {
+    return reinterpret_cast<const std::byte*>(view.data());
+  }
+
+  [[nodiscard]] std::uint64_t field_bit(const std::byte* address) const;
+  std::uint64_t start_fields(detail::Executor& executor, std::uint64_t fields);
+  void finish_fields(detail::Executor& executor, std::uint64_t epoch);
+  void reduce_field(detail::Executor& executor, detail::Combiner& combiner, std::uint64_t fields);
+
+  std::unique_ptr<detail::HaloPlan> plan_;
+};
+
+extern template HaloExchange::HaloExchange(const detail::Executor&, const Grid<1>&, const HaloOptions<1>&,
+                                           std::vector<detail::Field>);
+extern template HaloExchange::HaloExchange(const detail::Executor&, const Grid<2>&, const HaloOptions<2>&,
+                                           std::vector<detail::Field>);
+extern template HaloExchange::HaloExchange(const detail::Executor&, const Grid<3>&, const HaloOptions<3>&,
+                                           std::vector<detail::Field>);
+
+}  // namespace selvage

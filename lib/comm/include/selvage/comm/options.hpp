@@ -1,0 +1,51 @@
+#pragma once
+
+#include <selvage/comm/box.hpp>
+
+#include <optional>
+#include <string_view>
+
+namespace selvage {
+
+/// Who starts a transfer (LeBeane's taxonomy, thesis ch. 6). All give the same bits.
+enum class Initiation {
+  host,    ///< HDN: the kernel ends, the host synchronises and sends
+  stream,  ///< GDS: the send is enqueued on the execution space; nothing blocks the host
+  queue,   ///< GHN, ComP-Net: a kernel writes a descriptor that a proxy issues
+  kernel,  ///< GPU-TN: a kernel fires an operation registered beforehand
+};
+
+/// How the bytes move.
+enum class Transport {
+  peer,        ///< zero copy: straight into the neighbour's View, then a flag
+  mpi_direct,  ///< pack, then MPI on that memory
+  mpi_staged,  ///< pack, copy to host memory, MPI, copy back
+};
+
+[[nodiscard]] std::string_view to_string(Initiation initiation);
+[[nodiscard]] std::string_view to_string(Transport transport);
+/// \throws Error{input} that lists what there is
+[[nodiscard]] Initiation parse_initiation(std::string_view text);
+[[nodiscard]] Transport parse_transport(std::string_view text);
+
+/// What keeps a sender from overwriting ghosts that their owner still reads.
+enum class GhostReuse {
+  /// The receiver's start() says that its ghosts may be written; the sender waits for that. Always right.
+  credit,
+  /// The caller promises: Views alternate, so that the ghosts of one are read only between its own finish() and the
+  /// next start() of another View of this HaloExchange (u to v, then v to u). Then receiving from a neighbour proves
+  /// that it has read what we sent before, and no credit is waited for. Applies to neighbours that both send and
+  /// receive; others use credits all the same.
+  alternating,
+};
+
+template <int D>
+struct HaloOptions {
+  Width<D> width = 1;                        ///< ghost cells per axis and side; the Views' extents include them
+  bool corners = true;                       ///< false: faces only, edge and corner ghosts are left alone
+  GhostReuse ghost_reuse = GhostReuse::credit;
+  std::optional<Transport> transport = {};   ///< force one for all neighbours; else SELVAGE_TRANSPORT, else chosen
+  std::optional<Initiation> initiation = {}; ///< force one; else SELVAGE_INITIATION, else stream where it is possible
+};
+
+}  // namespace selvage
