@@ -1,0 +1,117 @@
+# selvage_add_unit_test, selvage_add_mpi_test and selvage_add_benchmark.
+
+set(SELVAGE_MPIEXEC_FLAGS "")
+if(SELVAGE_MPI_IS_OPEN_MPI)
+  # Unbound, because several tests run at a time and Open MPI would bind each job's ranks to the same first cores.
+  set(SELVAGE_MPIEXEC_FLAGS --oversubscribe --bind-to none)
+endif()
+
+# Every test sees the same environment, whatever the shell that started ctest exports.
+set(SELVAGE_TEST_ENVIRONMENT
+    OMP_NUM_THREADS=1
+    OMP_PROC_BIND=false
+    OMPI_ALLOW_RUN_AS_ROOT=1
+    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    # A busy machine has no say in whether a test passes: HDF5's locks fail on some network file systems.
+    HDF5_USE_FILE_LOCKING=FALSE)
+
+function(selvage_finish_test name labels timeout_s processors environment properties)
+  set_tests_properties(
+    ${name} PROPERTIES LABELS "${labels}" TIMEOUT "${timeout_s}" PROCESSORS "${processors}"
+                       ENVIRONMENT "${SELVAGE_TEST_ENVIRONMENT};${environment}")
+  if(properties)
+    set_tests_properties(${name} PROPERTIES ${properties})
+  endif()
+endfunction()
+
+# The command of a test; through expect_exit.cmake where an exit code or a text is part of the behaviour.
+function(selvage_test_command out exit_code output_regex)
+  if(exit_code STREQUAL "" AND output_regex STREQUAL "")
+    set(${out} ${ARGN} PARENT_SCOPE)
+    return()
+  endif()
+  if(exit_code STREQUAL "")
+    set(exit_code 0)
+  endif()
+  set(${out} "${CMAKE_COMMAND}" "-DEXIT_CODE=${exit_code}" "-DOUTPUT_REGEX=${output_regex}" -P
+             "${PROJECT_SOURCE_DIR}/cmake/expect_exit.cmake" -- ${ARGN} PARENT_SCOPE)
+endfunction()
+
+function(selvage_test_executable out name main_target)
+  string(REPLACE "." "_" target "test_${name}")
+  add_executable(${target} ${ARG_SOURCES})
+  selvage_target_defaults(${target})
+  target_link_libraries(${target} PRIVATE ${ARG_LIBRARIES} ${main_target})
+  set(${out} ${target} PARENT_SCOPE)
+endfunction()
+
+macro(selvage_parse_test_arguments)
+  cmake_parse_arguments(
+    ARG "" "NAME;TARGET;TIMEOUT;PROCESSORS;EXIT_CODE;OUTPUT_REGEX"
+    "SOURCES;LIBRARIES;RANKS;ARGS;LABELS;ENVIRONMENT;PROPERTIES" ${ARGN})
+  if(ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "test ${ARG_NAME}: unknown arguments ${ARG_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+endmacro()
+
+# selvage_add_unit_test(NAME topo.machine SOURCES machine_test.cpp LIBRARIES Selvage::topo
+#                       [TARGET exe] [ARGS ...] [LABELS ...] [TIMEOUT s] [PROCESSORS n] [ENVIRONMENT A=B ...]
+#                       [EXIT_CODE n] [OUTPUT_REGEX regex] [PROPERTIES key value ...])
+# A GoogleTest executable with gtest's main (SOURCES), or one that exists already (TARGET). Label: unit.
+function(selvage_add_unit_test)
+  selvage_parse_test_arguments(${ARGN})
+  if(NOT ARG_TARGET)
+    selvage_test_executable(ARG_TARGET ${ARG_NAME} GTest::gtest_main)
+  endif()
+  if(NOT ARG_PROCESSORS)
+    set(ARG_PROCESSORS 1)
+  endif()
+  if(NOT ARG_LABELS)
+    set(ARG_LABELS unit)
+  endif()
+  selvage_test_command(command "${ARG_EXIT_CODE}" "${ARG_OUTPUT_REGEX}" "$<TARGET_FILE:${ARG_TARGET}>" ${ARG_ARGS})
+  add_test(NAME ${ARG_NAME} COMMAND ${command})
+  selvage_finish_test(${ARG_NAME} "${ARG_LABELS}" ${ARG_TIMEOUT} ${ARG_PROCESSORS} "${ARG_ENVIRONMENT}"
+                      "${ARG_PROPERTIES}")
+endfunction()
+
+# selvage_add_mpi_test(NAME comm.halo SOURCES halo_test.cpp LIBRARIES Selvage::comm RANKS 1 2 4
+#                      [TARGET exe] [ARGS ...] [LABELS ...] [TIMEOUT s] [PROCESSORS n] [ENVIRONMENT A=B ...]
+#                      [EXIT_CODE n] [OUTPUT_REGEX regex] [PROPERTIES key value ...])
+# Registers NAME.np<N> for each N. SOURCES are linked with the main of tests/support/mpi_main.cpp. Label: mpi.
+# EXIT_CODE and OUTPUT_REGEX are what the whole job must end with and print; without them it must exit 0.
+function(selvage_add_mpi_test)
+  selvage_parse_test_arguments(${ARGN})
+  if(NOT ARG_TARGET)
+    selvage_test_executable(ARG_TARGET ${ARG_NAME} selvage_mpi_test_main)
+  endif()
+  if(NOT ARG_LABELS)
+    set(ARG_LABELS mpi)
+  endif()
+  foreach(ranks IN LISTS ARG_RANKS)
+    set(name ${ARG_NAME}.np${ranks})
+    set(processors ${ranks})
+    if(ARG_PROCESSORS)
+      set(processors ${ARG_PROCESSORS})
+    endif()
+    selvage_test_command(
+      command "${ARG_EXIT_CODE}" "${ARG_OUTPUT_REGEX}" "${MPIEXEC_EXECUTABLE}" ${SELVAGE_MPIEXEC_FLAGS}
+      ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS} "$<TARGET_FILE:${ARG_TARGET}>" ${MPIEXEC_POSTFLAGS}
+      ${ARG_ARGS})
+    add_test(NAME ${name} COMMAND ${command})
+    selvage_finish_test(${name} "${ARG_LABELS}" ${ARG_TIMEOUT} ${processors} "${ARG_ENVIRONMENT}"
+                        "${ARG_PROPERTIES}")
+  endforeach()
+endfunction()
+
+# selvage_add_benchmark(NAME bench_halo SOURCES bench_halo.cpp LIBRARIES Selvage::comm ...)
+# A Google Benchmark executable that brings its own main (MPI has to be started first). Not installed, not a test.
+function(selvage_add_benchmark)
+  cmake_parse_arguments(ARG "" "NAME" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(${ARG_NAME} ${ARG_SOURCES})
+  selvage_target_defaults(${ARG_NAME})
+  target_link_libraries(${ARG_NAME} PRIVATE ${ARG_LIBRARIES} benchmark::benchmark)
+endfunction()

@@ -1,0 +1,65 @@
+#include <mpi.h>
+
+#include <Kokkos_Core.hpp>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <string>
+
+namespace {
+
+/// Prints what failed on this rank, each message by one write so that ranks don't interleave within it.
+class RankFailures : public testing::EmptyTestEventListener {
+ public:
+  explicit RankFailures(int rank) : rank_(rank) {}
+
+  void OnTestStart(const testing::TestInfo& test) override {
+    test_ = std::string(test.test_suite_name()) + "." + test.name();
+  }
+
+  void OnTestPartResult(const testing::TestPartResult& result) override {
+    if (!result.failed()) return;
+    const std::string place =
+        result.file_name() ? std::string(result.file_name()) + ":" + std::to_string(result.line_number()) : "";
+    const std::string text =
+        "[rank " + std::to_string(rank_) + "] " + test_ + " failed: " + place + "\n" + result.message() + "\n";
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    std::fflush(stderr);
+  }
+
+ private:
+  int rank_;
+  std::string test_ = "outside any test";
+};
+
+/// Rank 0 shows the progress; a rank that fails says so itself.
+void listen(int rank) {
+  auto& listeners = testing::UnitTest::GetInstance()->listeners();
+  if (rank != 0) delete listeners.Release(listeners.default_result_printer());
+  listeners.Append(new RankFailures(rank));
+}
+
+/// The job fails when any rank does. Collective.
+int worst_of_all_ranks(int exit_code) {
+  int worst = exit_code;
+  MPI_Allreduce(&exit_code, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return worst;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int exit_code = 0;
+  {
+    const Kokkos::ScopeGuard kokkos(argc, argv);
+    testing::InitGoogleTest(&argc, argv);
+    listen(rank);
+    exit_code = worst_of_all_ranks(RUN_ALL_TESTS());
+  }
+  MPI_Finalize();
+  return exit_code;
+}
