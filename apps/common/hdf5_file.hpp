@@ -1,0 +1,116 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace selvage::app {
+
+enum class ElementType { float32, float64, int32, int64 };
+
+template <class T>
+[[nodiscard]] constexpr ElementType element_type_of();
+template <>
+constexpr ElementType element_type_of<float>() {
+  return ElementType::float32;
+}
+template <>
+constexpr ElementType element_type_of<double>() {
+  return ElementType::float64;
+}
+template <>
+constexpr ElementType element_type_of<std::int32_t>() {
+  return ElementType::int32;
+}
+template <>
+constexpr ElementType element_type_of<std::int64_t>() {
+  return ElementType::int64;
+}
+
+[[nodiscard]] std::size_t bytes_of(ElementType type);
+
+/// A rank's box of a global array: cells [begin, end) along 1 to 3 axes, slowest axis first. Empty boxes are
+/// fine.
+struct ArrayBox {
+  std::vector<std::int64_t> begin;
+  std::vector<std::int64_t> end;
+  [[nodiscard]] std::int64_t count() const;
+};
+
+/// One global array as a rank sees it: its box and the values in it, in host memory, contiguous and row-major
+/// (the last axis fastest), without ghosts. The boxes of all ranks tile the array; name, type and extent are
+/// the same on all.
+struct ArrayBlock {
+  std::string name;
+  ElementType type;
+  std::vector<std::int64_t> extent;  ///< of the global array, 1 to 3 axes, slowest first
+  ArrayBox box;
+  const void* data;  ///< borrowed until the call that writes it returns
+};
+
+/// \param values  box.count() of them
+template <class T>
+[[nodiscard]] ArrayBlock array_block(std::string name, std::vector<std::int64_t> extent, ArrayBox box,
+                                     std::span<const T> values) {
+  return {std::move(name), element_type_of<T>(), std::move(extent), std::move(box), values.data()};
+}
+
+using Attribute = std::variant<std::int64_t, double, std::string>;
+using Attributes = std::map<std::string, Attribute>;
+
+/// How the ranks' boxes get into the file: each rank writes its own (parallel HDF5), or rank 0 writes for
+/// all.
+enum class WriteMode { automatic, parallel, gathered };
+
+/// "parallel HDF5 1.10.8" or "serial HDF5 1.10.8, gathered on rank 0".
+[[nodiscard]] std::string describe_hdf5();
+
+/// Writes one HDF5 file with these arrays and, on its root group, these attributes. Collective over `comm`.
+///
+/// The file is written as PATH.partial, flushed to the disk and renamed, so PATH is either the earlier file
+/// or the complete new one. \throws AgreedError{io} with path and reason on all ranks; the partial file is
+/// then removed.
+void write_hdf5(MPI_Comm comm, const std::string& path, std::span<const ArrayBlock> arrays,
+                const Attributes& attributes, WriteMode mode = WriteMode::automatic);
+
+/// Reads an HDF5 file, e.g. to restart on any number of ranks. The constructor and read() are not collective;
+/// each rank opens the file by itself. \throws Error{input} for a file that is absent, truncated, or lacks
+/// what is asked.
+class Hdf5Reader {
+ public:
+  explicit Hdf5Reader(std::string path);
+  ~Hdf5Reader();
+  Hdf5Reader(const Hdf5Reader&) = delete;
+  Hdf5Reader& operator=(const Hdf5Reader&) = delete;
+
+  [[nodiscard]] bool has_array(const std::string& name) const;
+  [[nodiscard]] bool has_attribute(const std::string& name) const;
+  [[nodiscard]] std::int64_t integer(const std::string& attribute) const;
+  [[nodiscard]] double real(const std::string& attribute) const;
+  [[nodiscard]] std::string text(const std::string& attribute) const;
+  /// The global extents, slowest axis first.
+  [[nodiscard]] std::vector<std::int64_t> extent(const std::string& array) const;
+  [[nodiscard]] ElementType type(const std::string& array) const;
+
+  /// Reads one box into `values` (box.count() of them, host memory, row-major). The stored type must be T's:
+  /// a restart in another precision could not be bit-identical.
+  template <class T>
+  void read(const std::string& array, const ArrayBox& box, std::span<T> values) const {
+    read_bytes(array, box, element_type_of<T>(), values.data(), values.size());
+  }
+
+ private:
+  void read_bytes(const std::string& array, const ArrayBox& box, ElementType type, void* values,
+                  std::size_t count) const;
+
+  std::string path_;
+  std::int64_t file_;  ///< hid_t, which HDF5 promises to be 64 bits wide since 1.10
+};
+
+}  // namespace selvage::app

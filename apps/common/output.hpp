@@ -1,0 +1,67 @@
+#pragma once
+
+#include "common/hdf5_file.hpp"
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace selvage::app {
+
+/// Makes the directory and its parents. Collective.
+/// \throws AgreedError{io} with the path and the system's reason; also when it can't be written to
+void make_output_directory(MPI_Comm comm, const std::string& path);
+
+/// Replaces a small file: written as PATH.partial, flushed to the disk, renamed. One rank.
+/// \throws Error{io} with path and reason; the earlier file is then still there
+void replace_file(const std::string& path, std::string_view text);
+
+/// A uniform grid of points in physical space. Two or three axes, slowest first (so z, y, x: the last axis is
+/// the one that ParaView calls x).
+struct UniformMesh {
+  std::vector<std::int64_t> points;
+  std::vector<double> origin;
+  std::vector<double> spacing;
+};
+
+/// Fields over time: DIR/STEM_00000100.h5 per snapshot, and DIR/STEM.xdmf, a time series that ParaView opens.
+class FieldSeries {
+ public:
+  /// Collective only in that all ranks make one with the same arguments.
+  /// \param first_new_step  after a restart, the first step that this run may write: the series keeps earlier
+  ///                        snapshots found in `dir` and forgets the others. Without it the series starts
+  ///                        empty.
+  FieldSeries(MPI_Comm comm, std::string dir, std::string stem, UniformMesh mesh,
+              std::optional<std::int64_t> first_new_step = std::nullopt);
+
+  /// Writes one snapshot, and the series that includes it. Every array has the mesh's extents. Adds the
+  /// attributes "step" and "time". Collective. \throws AgreedError{io}
+  void write(std::int64_t step, double time, std::span<const ArrayBlock> arrays, Attributes attributes = {},
+             WriteMode mode = WriteMode::automatic);
+
+  /// The file of one step.
+  [[nodiscard]] std::string path_of(std::int64_t step) const;
+  [[nodiscard]] std::string xdmf_path() const;
+
+ private:
+  struct Snapshot {
+    std::int64_t step;
+    double time;
+    std::vector<std::pair<std::string, ElementType>> arrays;
+  };
+
+  void find_earlier(std::int64_t first_new_step);
+  [[nodiscard]] std::string xdmf() const;
+
+  MPI_Comm comm_;
+  std::string dir_;
+  std::string stem_;
+  UniformMesh mesh_;
+  std::vector<Snapshot> snapshots_;
+};
+
+}  // namespace selvage::app
