@@ -45,10 +45,11 @@ function(selvage_test_executable out name main_target)
   set(${out} ${target} PARENT_SCOPE)
 endfunction()
 
+# A macro for its variables to reach the caller; PARSE_ARGV, because a macro's ARGN would lose backslashes.
 macro(selvage_parse_test_arguments)
   cmake_parse_arguments(
-    ARG "" "NAME;TARGET;TIMEOUT;PROCESSORS;EXIT_CODE;OUTPUT_REGEX"
-    "SOURCES;LIBRARIES;RANKS;ARGS;LABELS;ENVIRONMENT;PROPERTIES" ${ARGN})
+    PARSE_ARGV 0 ARG "" "NAME;TARGET;TIMEOUT;PROCESSORS;EXIT_CODE;OUTPUT_REGEX"
+    "SOURCES;LIBRARIES;RANKS;ARGS;LABELS;ENVIRONMENT;PROPERTIES")
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "test ${ARG_NAME}: unknown arguments ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -62,7 +63,7 @@ endmacro()
 #                       [EXIT_CODE n] [OUTPUT_REGEX regex] [PROPERTIES key value ...])
 # A GoogleTest executable with gtest's main (SOURCES), or one that exists already (TARGET). Label: unit.
 function(selvage_add_unit_test)
-  selvage_parse_test_arguments(${ARGN})
+  selvage_parse_test_arguments()
   if(NOT ARG_TARGET)
     selvage_test_executable(ARG_TARGET ${ARG_NAME} GTest::gtest_main)
   endif()
@@ -84,7 +85,7 @@ endfunction()
 # Registers NAME.np<N> for each N. SOURCES are linked with the main of tests/support/mpi_main.cpp. Label: mpi.
 # EXIT_CODE and OUTPUT_REGEX are what the whole job must end with and print; without them it must exit 0.
 function(selvage_add_mpi_test)
-  selvage_parse_test_arguments(${ARGN})
+  selvage_parse_test_arguments()
   if(NOT ARG_TARGET)
     selvage_test_executable(ARG_TARGET ${ARG_NAME} selvage_mpi_test_main)
   endif()
