@@ -21,8 +21,11 @@ function(selvage_target_defaults target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
   target_compile_options(${target} PRIVATE -Wall -Wextra)
-  # nvcc's generated host code is full of what these two complain about.
-  if(NOT Kokkos_ENABLE_CUDA)
+  if(Kokkos_ENABLE_CUDA)
+    # fmt 9 takes nvcc for a compiler without constexpr, then calls such functions from constexpr ones.
+    target_compile_definitions(${target} PRIVATE FMT_USE_CONSTEXPR=1)
+  else()
+    # Only here, since nvcc's generated host code is full of what these two complain about.
     target_compile_options(${target} PRIVATE -Wshadow -Wpedantic)
   endif()
   if(SELVAGE_NATIVE)

@@ -9,6 +9,8 @@ endmacro()
 set(MPI_CXX_SKIP_MPICXX ON)
 set(HDF5_PREFER_PARALLEL ON)
 
+# Kokkos for CUDA knows no language extensions and says so unless they are off.
+set(CMAKE_CXX_EXTENSIONS OFF)
 find_package(Kokkos 4.7 QUIET CONFIG)
 if(NOT Kokkos_FOUND)
   message(
