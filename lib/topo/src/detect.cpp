@@ -1,0 +1,97 @@
+#include "cgroup.hpp"
+#include "logical_hosts.hpp"
+#include "records.hpp"
+
+#include <selvage/environment.hpp>
+#include <selvage/error.hpp>
+#include <selvage/topo/machine.hpp>
+
+#include <exception>
+#include <numeric>
+#include <utility>
+
+namespace selvage::topo {
+namespace {
+
+std::string processor_name() {
+  char name[MPI_MAX_PROCESSOR_NAME] = {};
+  int length = 0;
+  check_mpi(MPI_Get_processor_name(name, &length), "MPI_Get_processor_name");
+  return {name, static_cast<std::size_t>(length)};
+}
+
+// Some libraries answer with a page of build options; the first line holds name and version.
+std::string mpi_library() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  check_mpi(MPI_Get_library_version(text, &length), "MPI_Get_library_version");
+  const std::string all(text, static_cast<std::size_t>(length));
+  return all.substr(0, all.find_first_of(",\n"));
+}
+
+// The other ranks wait for this one's record, so nothing may be thrown from here.
+HostInventory take_inventory() {
+  try {
+    HostInventory inventory = inventory_from_hwloc();
+    inventory.gpus = gpus_from_nvml();
+    return inventory;
+  } catch (const std::exception& error) {
+    return unknown_inventory(error.what());
+  }
+}
+
+RankRecord examine_own_rank(MPI_Comm comm, const DetectOptions& options) {
+  RankRecord record;
+  record.processor_name = processor_name();
+  record.boot_id = boot_id();
+  record.affinity = scheduler_affinity();
+  record.cpu_quota = cpu_quota();
+  record.gpu_pci_bus_id = options.gpu_pci_bus_id;
+  record.logical_hosts = environment_text(logical_hosts_variable);
+  record.mpi_library = mpi_library();
+  record.host_leader = find_host_leader(comm, record);
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  if (record.host_leader == rank) record.inventory = take_inventory();
+  return record;
+}
+
+}  // namespace
+
+HostInventory unknown_inventory(const std::string& reason) {
+  HostInventory inventory;
+  inventory.packages = inventory.cores = inventory.cpus = Figure<int>::unknown(reason);
+  inventory.numa_nodes = inventory.l3_caches = Figure<int>::unknown(reason);
+  inventory.l3_bytes = inventory.memory_bytes = Figure<std::uint64_t>::unknown(reason);
+  inventory.allowed_cpus = Figure<std::vector<int>>::unknown(reason);
+  inventory.gpus = Figure<std::vector<Gpu>>::unknown(reason);
+  return inventory;
+}
+
+std::vector<RankRecord> share_records(MPI_Comm comm, const RankRecord& mine) {
+  int ranks = 0;
+  check_mpi(MPI_Comm_size(comm, &ranks), "MPI_Comm_size");
+  const std::vector<std::uint8_t> packed = pack_record(mine);
+  const int bytes = static_cast<int>(packed.size());
+  std::vector<int> counts(ranks);
+  check_mpi(MPI_Allgather(&bytes, 1, MPI_INT, counts.data(), 1, MPI_INT, comm),
+            "MPI_Allgather of record sizes");
+  std::vector<int> offsets(ranks + 1, 0);
+  std::partial_sum(counts.begin(), counts.end(), offsets.begin() + 1);
+  std::vector<std::uint8_t> all(offsets.back());
+  check_mpi(MPI_Allgatherv(packed.data(), bytes, MPI_BYTE, all.data(), counts.data(), offsets.data(),
+                           MPI_BYTE, comm),
+            "MPI_Allgatherv of records");
+  std::vector<RankRecord> records;
+  for (int rank = 0; rank < ranks; ++rank) {
+    records.push_back(unpack_record(all.data() + offsets[rank], all.data() + offsets[rank + 1]));
+  }
+  return records;
+}
+
+Machine detect(MPI_Comm comm, const DetectOptions& options) {
+  const RankRecord mine = examine_own_rank(comm, options);
+  return assemble(share_records(comm, mine));
+}
+
+}  // namespace selvage::topo

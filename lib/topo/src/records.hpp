@@ -1,0 +1,76 @@
+#pragma once
+
+#include <selvage/topo/machine.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace selvage::topo {
+
+/// Where one hardware thread sits, in operating-system numbers except `core`, which is a number within the
+/// host.
+struct HardwareThread {
+  int cpu = 0;
+  int core = 0;
+  int numa_node = -1;  ///< -1 when unknown
+};
+
+/// What one process sees of its whole host.
+struct HostInventory {
+  Figure<int> packages;
+  Figure<int> cores;
+  Figure<int> cpus;
+  Figure<int> numa_nodes;
+  Figure<int> l3_caches;
+  Figure<std::uint64_t> l3_bytes;
+  Figure<std::uint64_t> memory_bytes;
+  Figure<std::vector<int>> allowed_cpus;
+  std::vector<HardwareThread> threads;  ///< empty when unknown
+  Figure<std::vector<Gpu>> gpus;
+};
+
+/// What one rank knows before anything is gathered.
+struct RankRecord {
+  int host_leader = 0;  ///< lowest rank of its physical host
+  std::string processor_name;
+  Figure<std::string> boot_id;
+  Figure<std::vector<int>> affinity;
+  Figure<double> cpu_quota;
+  std::string gpu_pci_bus_id;  ///< as the caller wrote it
+  std::optional<std::string> logical_hosts;
+  std::string mpi_library;
+  std::optional<HostInventory> inventory;  ///< from the host's leader only
+};
+
+/// Every figure unknown for one reason.
+[[nodiscard]] HostInventory unknown_inventory(const std::string& reason);
+
+/// The processors, caches and memory of this host; `gpus` is left alone. Never throws.
+[[nodiscard]] HostInventory inventory_from_hwloc();
+
+/// The GPUs that NVIDIA's management library lists, opened at run time. Never throws.
+[[nodiscard]] Figure<std::vector<Gpu>> gpus_from_nvml(const char* library = "libnvidia-ml.so.1");
+
+/// The hardware threads on which the scheduler may run this process.
+[[nodiscard]] Figure<std::vector<int>> scheduler_affinity();
+
+/// The kernel's boot id.
+[[nodiscard]] Figure<std::string> boot_id();
+
+/// The lowest rank of `comm` that shares memory, and the running kernel, with the caller. Collective.
+[[nodiscard]] int find_host_leader(MPI_Comm comm, const RankRecord& record);
+
+/// Brings every rank's record to every rank, in rank order. Collective.
+[[nodiscard]] std::vector<RankRecord> share_records(MPI_Comm comm, const RankRecord& mine);
+
+/// The machine that the records describe: a pure function, so equal records give equal machines and equal
+/// errors.
+[[nodiscard]] Machine assemble(const std::vector<RankRecord>& records);
+
+/// One record as bytes and back; for messages between ranks of one job only.
+[[nodiscard]] std::vector<std::uint8_t> pack_record(const RankRecord& record);
+[[nodiscard]] RankRecord unpack_record(const std::uint8_t* begin, const std::uint8_t* end);
+
+}  // namespace selvage::topo
