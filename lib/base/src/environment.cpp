@@ -1,7 +1,7 @@
-#include <fmt/format.h>
-
 #include <selvage/environment.hpp>
 #include <selvage/error.hpp>
+
+#include <fmt/format.h>
 
 #include <charconv>
 #include <cstdlib>

@@ -1,6 +1,6 @@
-#include <fmt/format.h>
-
 #include <selvage/error.hpp>
+
+#include <fmt/format.h>
 
 #include <filesystem>
 
@@ -27,14 +27,24 @@ std::string describe(ErrorKind kind, std::string_view what, int rank, const std:
 
 std::string_view to_string(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::usage: return "usage";
-    case ErrorKind::input: return "input";
-    case ErrorKind::unsupported: return "unsupported";
-    case ErrorKind::mpi: return "mpi";
-    case ErrorKind::cuda: return "cuda";
-    case ErrorKind::io: return "io";
-    case ErrorKind::timeout: return "timeout";
-    case ErrorKind::verification: return "verification";
+    case ErrorKind::usage:
+      return "usage";
+    case ErrorKind::input:
+      return "input";
+    case ErrorKind::unsupported:
+      return "unsupported";
+    case ErrorKind::mpi:
+      return "mpi";
+    case ErrorKind::cuda:
+      return "cuda";
+    case ErrorKind::io:
+      return "io";
+    case ErrorKind::timeout:
+      return "timeout";
+    case ErrorKind::numeric:
+      return "numeric";
+    case ErrorKind::verification:
+      return "verification";
   }
   return "unknown";
 }
@@ -55,7 +65,8 @@ void check_mpi(int code, std::string_view call, std::source_location where) {
   char text[MPI_MAX_ERROR_STRING] = {};
   int length = 0;
   MPI_Error_string(code, text, &length);
-  throw Error(ErrorKind::mpi, fmt::format("{} failed: {}", call, std::string_view(text, length)), code, where);
+  throw Error(ErrorKind::mpi, fmt::format("{} failed: {}", call, std::string_view(text, length)), code,
+              where);
 }
 
 }  // namespace selvage

@@ -11,7 +11,8 @@ namespace selvage {
 
 /// An environment variable that holds a whole number.
 /// \return `fallback` when the variable is unset or empty
-/// \throws Error{input} that names the variable, its value and the range when it is not a number in [least, most]
+/// \throws Error{input} that names the variable, its value and the range when it is not a number in [least,
+/// most]
 [[nodiscard]] std::int64_t environment_integer(const char* name, std::int64_t fallback, std::int64_t least,
                                                std::int64_t most);
 

@@ -18,6 +18,7 @@ enum class ErrorKind {
   cuda,          ///< a CUDA call failed; native_code() is the cudaError_t
   io,            ///< a file could not be read or written; native_code() is errno where there is one
   timeout,       ///< a bounded wait ran out; the message names the late rank
+  numeric,       ///< a computed value is NaN or infinite
   verification,  ///< a result differs from its oracle
 };
 
@@ -25,8 +26,8 @@ enum class ErrorKind {
 
 /// The one exception type that Selvage throws.
 ///
-/// what() reads "<what> [<kind>, rank R, file:line]"; everything in it is also available by itself. The rank is
-/// the one in MPI_COMM_WORLD, or -1 before MPI_Init and after MPI_Finalize.
+/// what() reads "<what> [<kind>, rank R, file:line]"; everything in it is also available by itself. The rank
+/// is the one in MPI_COMM_WORLD, or -1 before MPI_Init and after MPI_Finalize.
 class Error : public std::runtime_error {
  public:
   /// \param kind  what went wrong
@@ -54,7 +55,6 @@ class Error : public std::runtime_error {
 
 /// Throws Error{mpi} with MPI's own text unless `code` is MPI_SUCCESS.
 /// \param call  the name of the call that returned it, e.g. "MPI_Isend to rank 3"
-void check_mpi(int code, std::string_view call,
-               std::source_location where = std::source_location::current());
+void check_mpi(int code, std::string_view call, std::source_location where = std::source_location::current());
 
 }  // namespace selvage

@@ -41,8 +41,8 @@ class Width {
   /// \throws Error{usage} unless there is one Side per axis
   Width(std::initializer_list<Side> sides) {
     if (sides.size() != D) {
-      throw Error(ErrorKind::usage, "a width of " + std::to_string(sides.size()) + " sides for " +
-                                        std::to_string(D) + " axes");
+      throw Error(ErrorKind::usage,
+                  "a width of " + std::to_string(sides.size()) + " sides for " + std::to_string(D) + " axes");
     }
     int axis = 0;
     for (const Side& side : sides) sides_[axis++] = side;

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <mpi.h>
-
 #include <selvage/topo/machine.hpp>
+
+#include <mpi.h>
 
 #include <chrono>
 #include <cstddef>
@@ -17,16 +17,16 @@ class ContextState;
 
 /// What every communication object of one group of ranks shares: its communicator, its machine, its memory.
 ///
-/// A Context is a handle: copies refer to the same state, which lives until the last of them (and the last Grid or
-/// HaloExchange made from it) is gone. The state must go before MPI_Finalize.
+/// A Context is a handle: copies refer to the same state, which lives until the last of them (and the last
+/// Grid or HaloExchange made from it) is gone. The state must go before MPI_Finalize.
 ///
-/// Environment: `SELVAGE_TIMEOUT_MS` (1 to 86400000, default 30000) bounds every wait; `SELVAGE_LOGICAL_HOSTS=HxR`
-/// splits a machine into pretend hosts (see selvage::topo::Machine).
+/// Environment: `SELVAGE_TIMEOUT_MS` (1 to 86400000, default 30000) bounds every wait;
+/// `SELVAGE_LOGICAL_HOSTS=HxR` splits a machine into pretend hosts (see selvage::topo::Machine).
 class Context {
  public:
-  /// Collective over `comm`: duplicates it, turns MPI's own abort off on the duplicate, finds the machine, and probes
-  /// whether ranks of one host can map each other's memory.
-  /// \throws Error{usage} when MPI is not initialised, Error{input} for a bad environment variable
+  /// Collective over `comm`: duplicates it, turns MPI's own abort off on the duplicate, finds the machine,
+  /// and probes whether ranks of one host can map each other's memory. \throws Error{usage} when MPI is not
+  /// initialised, Error{input} for a bad environment variable
   explicit Context(MPI_Comm comm);
 
   [[nodiscard]] int rank() const;

@@ -1,8 +1,9 @@
 #pragma once
 
-#include <Kokkos_Core.hpp>
 #include <selvage/comm/box.hpp>
 #include <selvage/comm/context.hpp>
+
+#include <Kokkos_Core.hpp>
 
 #include <array>
 #include <cstdint>
@@ -14,16 +15,17 @@ namespace selvage {
 
 template <int D>
 struct GridOptions {
-  std::array<std::int64_t, D> cells{};  ///< global cells per axis, ghosts not counted; axis 0 is a View's first
-  std::array<bool, D> periodic{};       ///< whether the last cell of an axis is the first one's neighbour
-  std::array<int, D> ranks{};           ///< ranks per axis; 0 lets the grid choose that axis
+  std::array<std::int64_t, D>
+      cells{};                     ///< global cells per axis, ghosts not counted; axis 0 is a View's first
+  std::array<bool, D> periodic{};  ///< whether the last cell of an axis is the first one's neighbour
+  std::array<int, D> ranks{};      ///< ranks per axis; 0 lets the grid choose that axis
 };
 
 /// Cells in a box, decomposed into one box per rank (1D to 3D).
 ///
-/// Ranks lie on a process grid, the last axis fastest. An axis of n cells over p ranks gives the first n mod p ranks
-/// one cell more. Where `ranks` leaves a choice, the process grid that sends the fewest cells (least total surface)
-/// wins; of equals the one with the longest rows (fewest cuts of the last axes).
+/// Ranks lie on a process grid, the last axis fastest. An axis of n cells over p ranks gives the first n mod
+/// p ranks one cell more. Where `ranks` leaves a choice, the process grid that sends the fewest cells (least
+/// total surface) wins; of equals the one with the longest rows (fewest cuts of the last axes).
 template <int D>
 class Grid {
   static_assert(D >= 1 && D <= 3, "selvage::Grid is for 1 to 3 axes");
@@ -32,7 +34,8 @@ class Grid {
   static constexpr int no_neighbour = -1;
 
   /// Collective; all ranks pass the same options.
-  /// \throws Error{input} on every rank: cells below 1, a process grid that doesn't hold size() ranks, or fewer cells
+  /// \throws Error{input} on every rank: cells below 1, a process grid that doesn't hold size() ranks, or
+  /// fewer cells
   ///         than ranks along an axis
   Grid(const Context& context, const GridOptions<D>& options);
 
@@ -51,23 +54,28 @@ class Grid {
   /// The global cells of this rank.
   [[nodiscard]] Box<D> box() const { return box_of(rank()); }
   [[nodiscard]] Box<D> box_of(int rank) const;
-  /// The rank one step along `direction` (each axis -1, 0 or 1); `no_neighbour` past a side that isn't periodic.
-  [[nodiscard]] int neighbour(const std::array<int, D>& direction) const { return neighbour_of(rank(), direction); }
+  /// The rank one step along `direction` (each axis -1, 0 or 1); `no_neighbour` past a side that isn't
+  /// periodic.
+  [[nodiscard]] int neighbour(const std::array<int, D>& direction) const {
+    return neighbour_of(rank(), direction);
+  }
   [[nodiscard]] int neighbour_of(int rank, const std::array<int, D>& direction) const;
 
   /// A zeroed View of this rank's box and its ghosts, in memory that the peers of this host can map.
   ///
-  /// Extents are box().extent(axis) + width[axis].low + width[axis].high, then `components` if it isn't 0 (rank D+1).
-  /// The first cell of the box is at index width[axis].low. Host memory belongs to the Context and lives as long as
-  /// it or until context().deallocate_shared(view.data()); device memory is an ordinary managed View.
-  /// Not collective.
+  /// Extents are box().extent(axis) + width[axis].low + width[axis].high, then `components` if it isn't 0
+  /// (rank D+1). The first cell of the box is at index width[axis].low. Host memory belongs to the Context
+  /// and lives as long as it or until context().deallocate_shared(view.data()); device memory is an ordinary
+  /// managed View. Not collective.
   template <class T, class Layout = void, class MemorySpace = Kokkos::DefaultExecutionSpace::memory_space>
   [[nodiscard]] auto allocate(const std::string& label, const Width<D>& width) const {
     return allocate_view<T, D, Layout, MemorySpace>(label, width, 0, std::make_index_sequence<D>{});
   }
   template <class T, class Layout = void, class MemorySpace = Kokkos::DefaultExecutionSpace::memory_space>
-  [[nodiscard]] auto allocate(const std::string& label, const Width<D>& width, std::int64_t components) const {
-    return allocate_view<T, D + 1, Layout, MemorySpace>(label, width, components, std::make_index_sequence<D + 1>{});
+  [[nodiscard]] auto allocate(const std::string& label, const Width<D>& width,
+                              std::int64_t components) const {
+    return allocate_view<T, D + 1, Layout, MemorySpace>(label, width, components,
+                                                        std::make_index_sequence<D + 1>{});
   }
 
  private:
@@ -80,7 +88,8 @@ class Grid {
     using type = T;
   };
 
-  [[nodiscard]] std::int64_t extent_with_ghosts(int axis, const Width<D>& width, std::int64_t components) const {
+  [[nodiscard]] std::int64_t extent_with_ghosts(int axis, const Width<D>& width,
+                                                std::int64_t components) const {
     return axis < D ? box().extent(axis) + width[axis].low + width[axis].high : components;
   }
 
@@ -96,7 +105,8 @@ template <int D>
 template <class T, int Rank, class Layout, class MemorySpace, std::size_t... Axis>
 auto Grid<D>::allocate_view(const std::string& label, const Width<D>& width, std::int64_t components,
                             std::index_sequence<Axis...>) const {
-  using Chosen = std::conditional_t<std::is_void_v<Layout>, typename MemorySpace::execution_space::array_layout, Layout>;
+  using Chosen =
+      std::conditional_t<std::is_void_v<Layout>, typename MemorySpace::execution_space::array_layout, Layout>;
   using View = Kokkos::View<typename AddPointers<T, Rank>::type, Chosen, MemorySpace>;
   const std::array<std::size_t, Rank> extents{
       static_cast<std::size_t>(extent_with_ghosts(static_cast<int>(Axis), width, components))...};

@@ -1,12 +1,13 @@
 #pragma once
 
-#include <Kokkos_Core.hpp>
 #include <selvage/comm/detail/executor.hpp>
 #include <selvage/comm/detail/field.hpp>
 #include <selvage/comm/detail/kokkos_executor.hpp>
 #include <selvage/comm/grid.hpp>
 #include <selvage/comm/operations.hpp>
 #include <selvage/comm/options.hpp>
+
+#include <Kokkos_Core.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -22,14 +23,14 @@ class HaloPlan;
 
 /// Fills the ghost cells of distributed Views from the ranks that own them.
 ///
-/// Plan once, run many: the constructor decides a transport per neighbour, allocates and maps; `exchange` does none of
-/// that. One HaloExchange has one exchange in flight at a time; several HaloExchanges may overlap. All ranks call the
-/// same operations of one HaloExchange in the same order. Not thread-safe.
+/// Plan once, run many: the constructor decides a transport per neighbour, allocates and maps; `exchange`
+/// does none of that. One HaloExchange has one exchange in flight at a time; several HaloExchanges may
+/// overlap. All ranks call the same operations of one HaloExchange in the same order. Not thread-safe.
 ///
-/// A View's extents are its rank's box plus the ghost width on each side, and, at rank D+1, any number of components
-/// last. Any layout, sub-Views with an offset included. Views of Grid::allocate move without a copy (`peer`) between
-/// ranks of one host; other host memory works through MPI, and explain() says so.
-/// The Views must stay allocated, at the same address, as long as the HaloExchange lives.
+/// A View's extents are its rank's box plus the ghost width on each side, and, at rank D+1, any number of
+/// components last. Any layout, sub-Views with an offset included. Views of Grid::allocate move without a
+/// copy (`peer`) between ranks of one host; other host memory works through MPI, and explain() says so. The
+/// Views must stay allocated, at the same address, as long as the HaloExchange lives.
 class HaloExchange {
  public:
   /// A started exchange. Give it to finish(), exactly once.
@@ -47,11 +48,12 @@ class HaloExchange {
     std::uint64_t epoch_;
   };
 
-  /// Collective over the grid's communicator; all ranks pass the same options and as many Views, in the same order.
-  /// \param space  where packing runs; the instance is only used during the call
-  /// \param views  those that exchange() will be given later, one or several at a time (64 at most)
-  /// \throws Error{usage} on every rank: extents that don't fit the grid, halos wider than a box, arguments that
-  ///         differ between ranks; Error{unsupported}: a forced transport or initiation that isn't possible, and why
+  /// Collective over the grid's communicator; all ranks pass the same options and as many Views, in the same
+  /// order. \param space  where packing runs; the instance is only used during the call \param views  those
+  /// that exchange() will be given later, one or several at a time (64 at most) \throws Error{usage} on every
+  /// rank: extents that don't fit the grid, halos wider than a box, arguments that
+  ///         differ between ranks; Error{unsupported}: a forced transport or initiation that isn't possible,
+  ///         and why
   template <class Space, int D, class... Views>
   HaloExchange(const Space& space, const Grid<D>& grid, const HaloOptions<D>& options, const Views&... views)
       : HaloExchange(detail::KokkosExecutor<Space>(space), grid, options,
@@ -66,14 +68,15 @@ class HaloExchange {
   HaloExchange& operator=(HaloExchange&&) noexcept;
   ~HaloExchange();
 
-  /// Fills the ghosts of `views`, ordered after what `space` was given before, and before what it is given next.
-  /// \throws Error{timeout} that names the late rank, the epoch wanted and the epoch seen
+  /// Fills the ghosts of `views`, ordered after what `space` was given before, and before what it is given
+  /// next. \throws Error{timeout} that names the late rank, the epoch wanted and the epoch seen
   template <class Space, class... Views>
   void exchange(const Space& space, const Views&... views) {
     finish(space, start(space, views...));
   }
 
-  /// Sends what is owned. Until finish(), cells next to a boundary must not be written and ghosts not be read.
+  /// Sends what is owned. Until finish(), cells next to a boundary must not be written and ghosts not be
+  /// read.
   template <class Space, class... Views>
   [[nodiscard]] Pending start(const Space& space, const Views&... views) {
     detail::KokkosExecutor<Space> executor(space);
@@ -85,9 +88,9 @@ class HaloExchange {
     finish_fields(executor, std::exchange(pending.epoch_, 0));
   }
 
-  /// The reverse: folds the ghosts' values into the cells they are ghosts of, `owned = operation(owned, ghost)`,
-  /// neighbour by neighbour in an order that depends on directions alone, so that the bits don't depend on transport
-  /// or timing. Ghosts keep their values. Blocks until done on host spaces.
+  /// The reverse: folds the ghosts' values into the cells they are ghosts of, `owned = operation(owned,
+  /// ghost)`, neighbour by neighbour in an order that depends on directions alone, so that the bits don't
+  /// depend on transport or timing. Ghosts keep their values. Blocks until done on host spaces.
   template <class Space, class Operation, class View>
   void reduce(const Space& space, const Operation& operation, const View& view) {
     detail::KokkosExecutor<Space> executor(space);

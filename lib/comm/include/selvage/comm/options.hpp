@@ -32,20 +32,25 @@ enum class Transport {
 enum class GhostReuse {
   /// The receiver's start() says that its ghosts may be written; the sender waits for that. Always right.
   credit,
-  /// The caller promises: Views alternate, so that the ghosts of one are read only between its own finish() and the
-  /// next start() of another View of this HaloExchange (u to v, then v to u). Then receiving from a neighbour proves
-  /// that it has read what we sent before, and no credit is waited for. Applies to neighbours that both send and
+  /// The caller promises: Views alternate, so that the ghosts of one are read only between its own finish()
+  /// and the
+  /// next start() of another View of this HaloExchange (u to v, then v to u). Then receiving from a neighbour
+  /// proves
+  /// that it has read what we sent before, and no credit is waited for. Applies to neighbours that both send
+  /// and
   /// receive; others use credits all the same.
   alternating,
 };
 
 template <int D>
 struct HaloOptions {
-  Width<D> width = 1;                        ///< ghost cells per axis and side; the Views' extents include them
-  bool corners = true;                       ///< false: faces only, edge and corner ghosts are left alone
+  Width<D> width = 1;   ///< ghost cells per axis and side; the Views' extents include them
+  bool corners = true;  ///< false: faces only, edge and corner ghosts are left alone
   GhostReuse ghost_reuse = GhostReuse::credit;
-  std::optional<Transport> transport = {};   ///< force one for all neighbours; else SELVAGE_TRANSPORT, else chosen
-  std::optional<Initiation> initiation = {}; ///< force one; else SELVAGE_INITIATION, else stream where it is possible
+  std::optional<Transport> transport =
+      {};  ///< force one for all neighbours; else SELVAGE_TRANSPORT, else chosen
+  std::optional<Initiation> initiation =
+      {};  ///< force one; else SELVAGE_INITIATION, else stream where it is possible
 };
 
 }  // namespace selvage

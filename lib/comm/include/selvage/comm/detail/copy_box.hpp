@@ -8,8 +8,8 @@ namespace selvage::detail {
 
 /// One strided block to copy or combine: the unit that packs, puts and unpacks are made of.
 ///
-/// Axis 3 is the innermost. Strides are in bytes. Axes are sorted and merged when a plan is made (see merge_axes), so
-/// that a contiguous block is one row.
+/// Axis 3 is the innermost. Strides are in bytes. Axes are sorted and merged when a plan is made (see
+/// merge_axes), so that a contiguous block is one row.
 struct CopyBox {
   const std::byte* source = nullptr;
   std::byte* target = nullptr;

@@ -14,8 +14,8 @@ struct Buffer {
   std::shared_ptr<void> owner;
 };
 
-/// What a transport may ask of an execution space instance. Transports know bytes and pointers only; this is the
-/// seam to Kokkos. All work is enqueued on the instance and ordered with the caller's kernels there.
+/// What a transport may ask of an execution space instance. Transports know bytes and pointers only; this is
+/// the seam to Kokkos. All work is enqueued on the instance and ordered with the caller's kernels there.
 class Executor {
  public:
   Executor() = default;
@@ -25,8 +25,10 @@ class Executor {
 
   /// Copies every box. Boxes of one call don't overlap.
   virtual void copy(std::span<const CopyBox> boxes) = 0;
-  /// Copies `bytes` between contiguous blocks, either of them host or device memory.
-  virtual void copy_bytes(std::byte* target, const std::byte* source, std::size_t bytes) = 0;
+  /// Copies `bytes` from memory of allocate() to memory of allocate_staging(), and back. A no-op where they
+  /// are one.
+  virtual void stage_out(std::byte* staging, const std::byte* buffer, std::size_t bytes) = 0;
+  virtual void stage_in(std::byte* buffer, const std::byte* staging, std::size_t bytes) = 0;
   /// Waits for all that was enqueued on the instance, and for nothing else.
   virtual void fence() = 0;
   /// Memory that the instance's kernels reach fastest.

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <Kokkos_Core.hpp>
 #include <selvage/error.hpp>
+
+#include <Kokkos_Core.hpp>
 
 #include <array>
 #include <complex>
@@ -36,7 +37,8 @@ struct Field {
 template <class View>
 constexpr MemoryKind memory_kind() {
   using Space = typename View::memory_space;
-  return Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space>::accessible ? MemoryKind::host : MemoryKind::device;
+  return Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space>::accessible ? MemoryKind::host
+                                                                          : MemoryKind::device;
 }
 
 template <class View>

@@ -1,0 +1,196 @@
+#pragma once
+
+#include <selvage/comm/detail/executor.hpp>
+#include <selvage/comm/detail/host_copy.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstring>
+#include <string>
+
+namespace selvage::detail {
+
+template <class Space>
+inline constexpr bool is_host_space = Kokkos::SpaceAccessibility<Space, Kokkos::HostSpace>::accessible&&
+    Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible;
+
+/// The page-locked host memory that belongs to a device's execution space.
+template <class Space>
+struct HostPinned {
+  using type = Kokkos::HostSpace;
+};
+#ifdef KOKKOS_ENABLE_CUDA
+template <>
+struct HostPinned<Kokkos::Cuda> {
+  using type = Kokkos::CudaHostPinnedSpace;
+};
+#endif
+
+/// Below this a box is copied by the calling thread: waking a team of threads costs more than the copy.
+inline constexpr std::int64_t parallel_copy_bytes = 256 * 1024;
+
+template <int Bytes>
+struct alignas(Bytes) Word {
+  unsigned char bytes[Bytes];
+};
+
+/// The offset of an element, counted with axis 3 fastest.
+KOKKOS_INLINE_FUNCTION std::int64_t element_offset(const std::int64_t* extents, const std::int64_t* strides,
+                                                   std::int64_t element) {
+  std::int64_t offset = 0;
+  for (int axis = 3; axis >= 0; --axis) {
+    offset += element % extents[axis] * strides[axis];
+    element /= extents[axis];
+  }
+  return offset;
+}
+
+/// What a device kernel needs of a CopyBox, as plain arrays.
+struct DeviceBox {
+  explicit DeviceBox(const CopyBox& box) : source(box.source), target(box.target) {
+    for (int axis = 0; axis < 4; ++axis) {
+      extents[axis] = box.extents[axis];
+      source_strides[axis] = box.source_strides[axis];
+      target_strides[axis] = box.target_strides[axis];
+    }
+  }
+  const std::byte* source;
+  std::byte* target;
+  std::int64_t extents[4];
+  std::int64_t source_strides[4];
+  std::int64_t target_strides[4];
+};
+
+/// Copies elements of `words` words on a device, one thread per element.
+template <int WordBytes>
+struct CopyElements {
+  DeviceBox box;
+  int words;
+  KOKKOS_FUNCTION void operator()(std::int64_t element) const {
+    using Unit = Word<WordBytes>;
+    const auto* from =
+        reinterpret_cast<const Unit*>(box.source + element_offset(box.extents, box.source_strides, element));
+    auto* to = reinterpret_cast<Unit*>(box.target + element_offset(box.extents, box.target_strides, element));
+    for (int word = 0; word < words; ++word) to[word] = from[word];
+  }
+};
+
+/// Executor on one Kokkos execution space instance.
+template <class Space>
+class KokkosExecutor final : public Executor {
+ public:
+  explicit KokkosExecutor(const Space& space) : space_(space) {}
+
+  void copy(std::span<const CopyBox> boxes) override {
+    for (const CopyBox& box : boxes) {
+      if constexpr (is_host_space<Space>) {
+        copy_on_host(box);
+      } else {
+        copy_on_device(box);
+      }
+    }
+  }
+
+  void stage_out(std::byte* staging, const std::byte* buffer, std::size_t bytes) override {
+    if constexpr (!is_host_space<Space>) {
+      Kokkos::deep_copy(space_, unmanaged<StagingSpace>(staging, bytes),
+                        unmanaged<typename Space::memory_space>(const_cast<std::byte*>(buffer), bytes));
+    }
+  }
+  void stage_in(std::byte* buffer, const std::byte* staging, std::size_t bytes) override {
+    if constexpr (!is_host_space<Space>) {
+      Kokkos::deep_copy(space_, unmanaged<typename Space::memory_space>(buffer, bytes),
+                        unmanaged<StagingSpace>(const_cast<std::byte*>(staging), bytes));
+    }
+  }
+
+  void fence() override { space_.fence("comm::fence"); }
+
+  [[nodiscard]] Buffer allocate(std::size_t bytes) const override {
+    return allocate_in<typename Space::memory_space>("comm::buffer", bytes);
+  }
+  [[nodiscard]] Buffer allocate_staging(std::size_t bytes) const override {
+    return allocate_in<StagingSpace>("comm::staging", bytes);
+  }
+  [[nodiscard]] bool runs_on_host() const override { return is_host_space<Space>; }
+
+ private:
+  using StagingSpace =
+      std::conditional_t<is_host_space<Space>, Kokkos::HostSpace, typename HostPinned<Space>::type>;
+
+  template <class MemorySpace>
+  static auto unmanaged(std::byte* data, std::size_t bytes) {
+    return Kokkos::View<std::byte*, MemorySpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(data, bytes);
+  }
+
+  template <class MemorySpace>
+  static Buffer allocate_in(const std::string& label, std::size_t bytes) {
+    auto view = std::make_shared<Kokkos::View<std::byte*, MemorySpace>>(
+        Kokkos::view_alloc(label, Kokkos::WithoutInitializing), bytes);
+    std::byte* data = view->data();
+    return {data, std::move(view)};
+  }
+
+  void copy_on_host(const CopyBox& box) {
+    const std::int64_t rows = row_count(box);
+    const int threads = space_.concurrency();
+    if (threads == 1 || rows < threads || box.bytes() < parallel_copy_bytes) {
+      copy_rows_on_host(box, 0, rows);
+      return;
+    }
+    Kokkos::parallel_for("comm::copy", Kokkos::RangePolicy<Space>(space_, 0, threads), [=](int part) {
+      copy_rows_on_host(box, rows * part / threads, rows * (part + 1) / threads);
+    });
+  }
+
+  void copy_on_device(const CopyBox& box) {
+    if (box.element_bytes == 16) return copy_words<16>(box);
+    if (box.element_bytes % 8 == 0) return copy_words<8>(box);
+    if (box.element_bytes % 4 == 0) return copy_words<4>(box);
+    if (box.element_bytes % 2 == 0) return copy_words<2>(box);
+    copy_words<1>(box);
+  }
+
+  template <int WordBytes>
+  void copy_words(const CopyBox& box) {
+    const auto words = static_cast<int>(box.element_bytes / WordBytes);
+    Kokkos::parallel_for(
+        "comm::copy", Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space_, 0, box.elements()),
+        CopyElements<WordBytes>{DeviceBox(box), words});
+  }
+
+  Space space_;
+};
+
+/// Folds every element of a box on the calling thread (host) or one thread per element (device).
+template <class T, class Operation>
+struct CombineElements {
+  DeviceBox box;
+  Operation operation;
+  KOKKOS_FUNCTION void operator()(std::int64_t element) const {
+    const auto* from =
+        reinterpret_cast<const T*>(box.source + element_offset(box.extents, box.source_strides, element));
+    auto* to = reinterpret_cast<T*>(box.target + element_offset(box.extents, box.target_strides, element));
+    *to = operation(*to, *from);
+  }
+};
+
+/// Combiner for elements of type T on one Kokkos execution space instance.
+template <class Space, class T, class Operation>
+class KokkosCombiner final : public Combiner {
+ public:
+  KokkosCombiner(const Space& space, const Operation& operation) : space_(space), operation_(operation) {}
+
+  void combine(const CopyBox& box) override {
+    Kokkos::parallel_for(
+        "comm::combine",
+        Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space_, 0, box.elements()),
+        CombineElements<T, Operation>{DeviceBox(box), operation_});
+  }
+
+ private:
+  Space space_;
+  Operation operation_;
+};
+
+}  // namespace selvage::detail

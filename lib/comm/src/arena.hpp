@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace selvage::detail {
+
+/// Names bytes of one rank's shared segment to another rank of the host. Travels in messages.
+struct SharedRange {
+  std::int32_t process = 0;
+  std::int32_t file = -1;
+  std::uint64_t segment = 0;  ///< never reused within a process
+  std::uint64_t segment_bytes = 0;
+  std::uint64_t offset = 0;
+};
+
+/// A mapping of shared memory, unmapped when the last owner goes.
+class Mapping {
+ public:
+  Mapping(int file, std::size_t bytes);
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping();
+
+  [[nodiscard]] std::byte* data() const { return data_; }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::byte* data_;
+  std::size_t bytes_;
+};
+
+/// This rank's memory that peers of the host can map: one anonymous memory file per block, no name to clean
+/// up.
+class Arena {
+ public:
+  Arena() = default;
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  ~Arena();
+
+  /// Zeroed and page-aligned. \throws Error{io}
+  [[nodiscard]] std::byte* allocate(std::size_t bytes);
+  /// \throws Error{usage} for what allocate() did not give
+  void deallocate(const void* block);
+  /// The name of [data, data + bytes) if one block holds all of it.
+  [[nodiscard]] std::optional<SharedRange> find(const void* data, std::size_t bytes) const;
+
+ private:
+  struct Segment {
+    int file;
+    std::uint64_t id;
+    std::unique_ptr<Mapping> mapping;
+  };
+
+  mutable std::mutex mutex_;
+  std::map<std::uintptr_t, Segment> segments_;  // by first address
+  std::uint64_t next_id_ = 1;
+};
+
+/// Maps other ranks' ranges, each segment once as long as anyone uses it.
+class PeerMappings {
+ public:
+  struct Mapped {
+    std::byte* data = nullptr;
+    std::shared_ptr<Mapping> owner;
+  };
+  /// \throws Error{io} that says why the segment can't be opened
+  [[nodiscard]] Mapped map(const SharedRange& range);
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<std::int32_t, std::uint64_t>, std::weak_ptr<Mapping>> mappings_;
+};
+
+}  // namespace selvage::detail

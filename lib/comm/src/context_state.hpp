@@ -1,0 +1,89 @@
+#pragma once
+
+#include "arena.hpp"
+#include "signal.hpp"
+
+#include <selvage/error.hpp>
+#include <selvage/topo/machine.hpp>
+
+#include <mpi.h>
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace selvage::detail {
+
+/// What the copies of a Context share.
+class ContextState {
+ public:
+  /// Collective over `comm`.
+  explicit ContextState(MPI_Comm comm);
+  ContextState(const ContextState&) = delete;
+  ContextState& operator=(const ContextState&) = delete;
+  ~ContextState();
+
+  [[nodiscard]] MPI_Comm comm() const { return comm_; }
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] const topo::Machine& machine() const { return machine_; }
+  [[nodiscard]] std::chrono::milliseconds timeout() const { return timeout_; }
+  /// Whether a waiting rank must give its core away.
+  [[nodiscard]] bool yields() const { return yields_; }
+  [[nodiscard]] Arena& arena() { return arena_; }
+  [[nodiscard]] PeerMappings& mappings() { return mappings_; }
+  /// Why ranks of one physical host can't map each other's memory; empty when they can.
+  [[nodiscard]] const std::string& mapping_refusal() const { return mapping_refusal_; }
+
+  /// Waits for all requests. \throws Error{timeout}, Error{mpi}
+  /// \param what  completes "waited N ms for ..."
+  void wait_all(std::span<MPI_Request> requests, const std::function<std::string()>& what) const;
+
+  /// Collective: every rank says whether it failed; when any did, all throw the error of the lowest rank that
+  /// did. \param operation  names the collective in a timeout
+  void agree(const std::optional<Error>& failure, std::string_view operation);
+  /// Runs `step` here, then agree()s on how it went.
+  void all_or_none(std::string_view operation, const std::function<void()>& step);
+
+  /// Collective, with bounded waiting: the smallest and largest of `values`, and a rank that holds each.
+  struct Extremes {
+    int smallest, smallest_rank, largest, largest_rank;
+  };
+  [[nodiscard]] std::vector<Extremes> extremes(const std::vector<int>& values, std::string_view operation);
+
+  /// The first of `count` message tags that nobody else on this communicator uses. Collective by convention:
+  /// all ranks ask in the same order.
+  [[nodiscard]] int take_tags(int count);
+
+ private:
+  void probe_mappings();
+  void wait_collective(MPI_Request& request, std::string_view operation);
+  [[nodiscard]] std::string ranks_behind() const;
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 0;
+  int tag_limit_ = 0;
+  int next_tag_ = 0;
+  std::chrono::milliseconds timeout_;
+  topo::Machine machine_;
+  bool yields_ = true;
+  Arena arena_;
+  PeerMappings mappings_;
+  std::string mapping_refusal_;
+
+  /// How many collective operations each rank of this physical host has entered. Written by its rank, read by
+  /// others only to name who is late; publishes nothing else.
+  Flag* entered_ = nullptr;
+  struct PeerEntered {
+    int rank;
+    PeerMappings::Mapped flag;
+  };
+  std::vector<PeerEntered> peers_entered_;
+};
+
+}  // namespace selvage::detail

@@ -1,0 +1,99 @@
+#include "context_state.hpp"
+#include "process_grid.hpp"
+
+#include <selvage/comm/grid.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace selvage {
+namespace {
+
+template <int D>
+void require_cells(const GridOptions<D>& options) {
+  for (int axis = 0; axis < D; ++axis) {
+    if (options.cells[axis] < 1) {
+      throw Error(ErrorKind::input, fmt::format("a grid of {} cells: axis {} needs at least 1",
+                                                fmt::join(options.cells, " x "), axis));
+    }
+  }
+}
+
+template <int D>
+void require_same_everywhere(const Context& context, const GridOptions<D>& options) {
+  std::vector<int> values;
+  for (int axis = 0; axis < D; ++axis) {
+    values.push_back(static_cast<int>(options.cells[axis] & 0x7fffffff));
+    values.push_back(static_cast<int>(options.cells[axis] >> 31));
+    values.push_back(options.periodic[axis] ? 1 : 0);
+    values.push_back(options.ranks[axis]);
+  }
+  for (const auto& range : context.state()->extremes(values, "the construction of a Grid")) {
+    if (range.smallest == range.largest) continue;
+    throw Error(ErrorKind::usage, fmt::format("ranks {} and {} gave different options for one Grid",
+                                              range.smallest_rank, range.largest_rank));
+  }
+}
+
+}  // namespace
+
+template <int D>
+Grid<D>::Grid(const Context& context, const GridOptions<D>& options) : context_(context), options_(options) {
+  require_same_everywhere(context, options);
+  require_cells(options);
+  const detail::ProcessGridRequest request{
+      .cells = std::vector<std::int64_t>(options.cells.begin(), options.cells.end()),
+      .periodic = std::vector<bool>(options.periodic.begin(), options.periodic.end()),
+      .ranks = std::vector<int>(options.ranks.begin(), options.ranks.end()),
+      .rank_count = context.size()};
+  std::ranges::copy(detail::choose_process_grid(request), options_.ranks.begin());
+}
+
+template <int D>
+std::array<int, D> Grid<D>::coordinates_of(int rank) const {
+  std::array<int, D> coordinates{};
+  for (int axis = D - 1; axis >= 0; --axis) {
+    coordinates[axis] = rank % options_.ranks[axis];
+    rank /= options_.ranks[axis];
+  }
+  return coordinates;
+}
+
+template <int D>
+Box<D> Grid<D>::box_of(int rank) const {
+  const auto coordinates = coordinates_of(rank);
+  Box<D> box;
+  for (int axis = 0; axis < D; ++axis) {
+    const std::int64_t parts = options_.ranks[axis];
+    const std::int64_t share = options_.cells[axis] / parts;
+    const std::int64_t longer = options_.cells[axis] % parts;
+    const std::int64_t part = coordinates[axis];
+    box.begin[axis] = part * share + std::min(part, longer);
+    box.end[axis] = box.begin[axis] + share + (part < longer ? 1 : 0);
+  }
+  return box;
+}
+
+template <int D>
+int Grid<D>::neighbour_of(int rank, const std::array<int, D>& direction) const {
+  const auto coordinates = coordinates_of(rank);
+  int neighbour = 0;
+  for (int axis = 0; axis < D; ++axis) {
+    const int parts = options_.ranks[axis];
+    int there = coordinates[axis] + direction[axis];
+    if (there < 0 || there >= parts) {
+      if (!options_.periodic[axis]) return no_neighbour;
+      there = (there + parts) % parts;
+    }
+    neighbour = neighbour * parts + there;
+  }
+  return neighbour;
+}
+
+template class Grid<1>;
+template class Grid<2>;
+template class Grid<3>;
+
+}  // namespace selvage

@@ -1,0 +1,369 @@
+#include "halo_plan.hpp"
+
+#include "device.hpp"
+#include "registry.hpp"
+#include "transports/local.hpp"
+#include "wait.hpp"
+
+#include <selvage/environment.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <map>
+
+namespace selvage::detail {
+namespace {
+
+constexpr std::string_view construction = "the construction of a HaloExchange";
+
+std::string direction_name(Direction direction, int axes) {
+  std::string name;
+  for (int axis = 0; axis < axes; ++axis) {
+    const int step = component(direction, axis);
+    name += step < 0 ? '-' : step > 0 ? '+' : '0';
+  }
+  return name;
+}
+
+std::int64_t components_of(const Field& field, int axes) {
+  return field.rank > axes ? field.extents[axes] : 1;
+}
+
+}  // namespace
+
+HaloPlan::HaloPlan(std::shared_ptr<ContextState> context, const Executor& executor,
+                   Neighbourhood neighbourhood, const HaloChoices& choices, std::vector<Field> fields)
+    : context_(std::move(context)),
+      neighbourhood_(std::move(neighbourhood)),
+      fields_(std::move(fields)),
+      ghost_reuse_(choices.ghost_reuse),
+      corners_(choices.corners) {
+  require_same_everywhere(choices);
+  context_->all_or_none(construction, [&] {
+    require_valid_arguments();
+    require_fields_fit();
+    require_boxes_hold_halos();
+    choose_initiation(choices, executor);
+  });
+  const int first_tag = context_->take_tags(tags_per_plan);
+  std::vector<PeerPlan> peers = introduce(first_tag);
+  context_->all_or_none(construction, [&] {
+    for (const PeerPlan& peer : peers) require_matching(peer);
+  });
+  make_transports(std::move(peers), choices, executor, first_tag);
+}
+
+void HaloPlan::require_same_everywhere(const HaloChoices& choices) {
+  struct Named {
+    const char* name;
+    int value;
+  };
+  std::vector<Named> named{{"number of Views", static_cast<int>(fields_.size())},
+                           {"number of axes", neighbourhood_.shape.axes},
+                           {"option corners", choices.corners},
+                           {"option ghost_reuse", static_cast<int>(choices.ghost_reuse)},
+                           {"transport", choices.transport ? static_cast<int>(*choices.transport) : -1},
+                           {"initiation", choices.initiation ? static_cast<int>(*choices.initiation) : -1}};
+  for (const Side& side : neighbourhood_.shape.width) {
+    named.push_back({"halo width", side.low});
+    named.push_back({"halo width", side.high});
+  }
+  std::vector<int> values;
+  for (const Named& entry : named) values.push_back(entry.value);
+  const auto ranges = context_->extremes(values, construction);
+  for (std::size_t i = 0; i < named.size(); ++i) {
+    const auto& range = ranges[i];
+    if (range.smallest == range.largest) continue;
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("ranks disagree on the {} of one HaloExchange: {} on rank {}, {} on rank {}",
+                    named[i].name, range.smallest, range.smallest_rank, range.largest, range.largest_rank));
+  }
+}
+
+void HaloPlan::require_valid_arguments() const {
+  if (fields_.size() > max_fields) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{} Views in one HaloExchange: at most {}", fields_.size(), max_fields));
+  }
+  for (const Side& side : neighbourhood_.shape.width) {
+    if (side.low < 0 || side.high < 0) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("a halo width of {} and {} cells is negative", side.low, side.high));
+    }
+  }
+  for (std::size_t i = 0; i < fields_.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (fields_[i].data != fields_[j].data) continue;
+      throw Error(ErrorKind::usage,
+                  fmt::format("Views {} and {} of one HaloExchange are the same memory", j, i));
+    }
+  }
+}
+
+void HaloPlan::require_fields_fit() const {
+  const Shape& shape = neighbourhood_.shape;
+  for (const Field& field : fields_) {
+    for (int axis = 0; axis < shape.axes; ++axis) {
+      const Side& side = shape.width[axis];
+      const std::int64_t wanted = shape.extents[axis] + side.low + side.high;
+      if (field.extents[axis] == wanted) continue;
+      throw Error(ErrorKind::usage, fmt::format("View \"{}\" has extent {} along axis {}; its box of {} "
+                                                "cells with ghosts of {} and {} needs {}",
+                                                field.label, field.extents[axis], axis, shape.extents[axis],
+                                                side.low, side.high, wanted));
+    }
+  }
+}
+
+void HaloPlan::require_boxes_hold_halos() const {
+  const Shape& shape = neighbourhood_.shape;
+  for (const Neighbour& neighbour : neighbourhood_.neighbours) {
+    for (const Link& link : neighbour.links) {
+      for (int axis = 0; axis < shape.axes; ++axis) {
+        if (link.owned.extents[axis] <= shape.extents[axis]) continue;
+        throw Error(ErrorKind::usage,
+                    fmt::format("a halo of {} cells is wider than the box of rank {}, {} cells along axis {}",
+                                link.owned.extents[axis], context_->rank(), shape.extents[axis], axis));
+      }
+    }
+  }
+}
+
+void HaloPlan::choose_initiation(const HaloChoices& choices, const Executor& executor) {
+  std::optional<Initiation> forced = choices.initiation;
+  std::string forced_by = "the option initiation";
+  if (!forced) {
+    if (const auto text = environment_text("SELVAGE_INITIATION")) {
+      forced = parse_initiation(*text);
+      forced_by = "SELVAGE_INITIATION";
+    }
+  }
+  const bool on_host = executor.runs_on_host();
+  initiation_ = forced.value_or(on_host ? Initiation::stream : Initiation::host);
+  initiation_reason_ = forced    ? "forced by " + forced_by
+                       : on_host ? "the execution space runs in the caller's order"
+                                 : "MPI starts from the host";
+  const bool built = initiation_ == Initiation::host || (initiation_ == Initiation::stream && on_host);
+  if (built) return;
+  throw Error(ErrorKind::unsupported,
+              fmt::format("initiation {}, {}, is not built for this execution space: use {}",
+                          to_string(initiation_), initiation_reason_, on_host ? "host or stream" : "host"));
+}
+
+FieldCard HaloPlan::card_of(const Field& field) const {
+  FieldCard card;
+  const auto range = context_->arena().find(field.data, field.span_bytes());
+  if (range) card.range = *range;
+  card.is_shared = range.has_value();
+  card.memory = field.memory;
+  card.strides = field.strides;
+  card.element_bytes = field.element_bytes;
+  card.components = components_of(field, neighbourhood_.shape.axes);
+  std::strncpy(card.label.data(), field.label.c_str(), card.label.size() - 1);
+  return card;
+}
+
+/// Swaps field cards with every neighbour.
+std::vector<PeerPlan> HaloPlan::introduce(int first_tag) {
+  std::vector<FieldCard> mine;
+  for (const Field& field : fields_) mine.push_back(card_of(field));
+  const int bytes = static_cast<int>(mine.size() * sizeof(FieldCard));
+  std::vector<PeerPlan> peers;
+  for (const Neighbour& neighbour : neighbourhood_.neighbours) peers.push_back({neighbour, mine});
+  std::vector<MPI_Request> requests;
+  for (PeerPlan& peer : peers) {
+    const int rank = peer.neighbour.rank;
+    if (rank == context_->rank()) continue;
+    check_mpi(MPI_Irecv(peer.cards.data(), bytes, MPI_BYTE, rank, first_tag, context_->comm(),
+                        &requests.emplace_back()),
+              "MPI_Irecv");
+    check_mpi(
+        MPI_Isend(mine.data(), bytes, MPI_BYTE, rank, first_tag, context_->comm(), &requests.emplace_back()),
+        "MPI_Isend");
+  }
+  context_->wait_all(requests, [] { return "the neighbours to describe their Views"; });
+  return peers;
+}
+
+void HaloPlan::require_matching(const PeerPlan& peer) const {
+  for (std::size_t f = 0; f < fields_.size(); ++f) {
+    const FieldCard& theirs = peer.cards[f];
+    const std::int64_t components = components_of(fields_[f], neighbourhood_.shape.axes);
+    if (theirs.element_bytes == fields_[f].element_bytes && theirs.components == components) continue;
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("View {} differs between ranks: {} x {} bytes per cell on rank {}, {} x {} on rank {}", f,
+                    components, fields_[f].element_bytes, context_->rank(), theirs.components,
+                    theirs.element_bytes, peer.neighbour.rank));
+  }
+}
+
+PairFacts HaloPlan::facts_about(const PeerPlan& peer) const {
+  PairFacts facts;
+  facts.rank = peer.neighbour.rank;
+  facts.same_host = context_->machine().same_host(context_->rank(), facts.rank);
+  facts.mapping_refusal = context_->mapping_refusal();
+  facts.gpu_aware_refusal = gpu_aware_mpi_refusal();
+  for (std::size_t f = 0; f < fields_.size(); ++f) {
+    const FieldCard mine = card_of(fields_[f]);
+    const FieldCard& theirs = peer.cards[f];
+    facts.device_memory |= mine.memory == MemoryKind::device || theirs.memory == MemoryKind::device;
+    if (mine.is_shared && theirs.is_shared) continue;
+    facts.unshared_field =
+        fmt::format("View \"{}\" of rank {} is not in shared memory (Grid::allocate gives such)",
+                    mine.is_shared ? theirs.label.data() : mine.label.data(),
+                    mine.is_shared ? facts.rank : context_->rank());
+  }
+  return facts;
+}
+
+void HaloPlan::make_transports(std::vector<PeerPlan> peers, const HaloChoices& choices,
+                               const Executor& executor, int first_tag) {
+  std::optional<Transport> forced = choices.transport;
+  std::string forced_by = "the option transport";
+  std::map<Transport, std::vector<PeerPlan>> by_transport;
+  std::vector<PeerPlan> local;
+  context_->all_or_none(construction, [&] {
+    if (const auto text = environment_text("SELVAGE_TRANSPORT"); text && !forced) {
+      forced = parse_transport(*text);
+      forced_by = "SELVAGE_TRANSPORT";
+    }
+    for (PeerPlan& peer : peers) {
+      if (peer.neighbour.rank == context_->rank()) {
+        note_path(peer, "copy", "the neighbour is this rank itself");
+        local.push_back(std::move(peer));
+        continue;
+      }
+      const Path path = select_path(facts_about(peer), forced, forced_by);
+      note_path(peer, std::string(to_string(path.transport)), path.why);
+      by_transport[path.transport].push_back(std::move(peer));
+    }
+  });
+  const auto parts = [&](std::vector<PeerPlan> served) {
+    return TransportParts{.context = *context_,
+                          .executor = executor,
+                          .fields = fields_,
+                          .axes = neighbourhood_.shape.axes,
+                          .peers = std::move(served),
+                          .ghost_reuse = ghost_reuse_,
+                          .initiation = initiation_,
+                          .first_tag = first_tag};
+  };
+  context_->all_or_none(construction, [&] {
+    if (!local.empty()) transports_.push_back(make_local_transport(parts(std::move(local))));
+    for (const TransportEntry& entry : transports()) {
+      const auto served = by_transport.find(entry.transport);
+      if (served != by_transport.end()) transports_.push_back(entry.make(parts(std::move(served->second))));
+    }
+  });
+}
+
+void HaloPlan::note_path(const PeerPlan& peer, std::string transport, std::string why) {
+  ChosenPath path{.rank = peer.neighbour.rank,
+                  .directions = {},
+                  .sent_bytes = 0,
+                  .received_bytes = 0,
+                  .transport = std::move(transport),
+                  .why = std::move(why)};
+  const int axes = neighbourhood_.shape.axes;
+  std::vector<std::string> names;
+  for (const Link& link : peer.neighbour.links) names.push_back(direction_name(link.direction, axes));
+  path.directions = fmt::format("{}", fmt::join(names, " "));
+  path.sent_bytes = Packing(peer.neighbour, fields_, axes, Half::owned).bytes();
+  path.received_bytes = Packing(peer.neighbour, fields_, axes, Half::ghost).bytes();
+  paths_.push_back(std::move(path));
+}
+
+std::uint64_t HaloPlan::field_bit(const std::byte* address) const {
+  for (std::size_t f = 0; f < fields_.size(); ++f) {
+    if (fields_[f].data == address) return std::uint64_t{1} << f;
+  }
+  throw Error(ErrorKind::usage, "a View that was not given to this HaloExchange's constructor");
+}
+
+void HaloPlan::begin(Executor& executor, std::uint64_t fields, bool reverse) {
+  if (fields_in_flight_ != 0) {
+    throw Error(ErrorKind::usage,
+                fmt::format("the exchange of epoch {} is still in flight: finish it first", epoch_));
+  }
+  if (fields == 0) throw Error(ErrorKind::usage, "name at least one View to exchange");
+  fields_in_flight_ = fields;
+  ++epoch_;
+  const Step step{executor, epoch_, fields, reverse};
+  for (const auto& transport : transports_) transport->start(step);
+}
+
+std::uint64_t HaloPlan::start(Executor& executor, std::uint64_t fields) {
+  begin(executor, fields, false);
+  return epoch_;
+}
+
+void HaloPlan::wait(const Step& step) {
+  Deadline deadline(context_->timeout());
+  Backoff backoff(context_->yields());
+  while (true) {
+    bool done = true;
+    for (const auto& transport : transports_) done = transport->progress(step) && done;
+    if (done) return;
+    if (deadline.passed()) break;
+    backoff.pause();
+  }
+  std::string late;
+  for (const auto& transport : transports_) {
+    const std::string some = transport->describe_late(step);
+    if (!some.empty()) late += (late.empty() ? "" : ", ") + some;
+  }
+  throw Error(ErrorKind::timeout,
+              fmt::format("a halo {} waited {} ms for {}", step.reverse ? "reduction" : "exchange",
+                          context_->timeout().count(), late));
+}
+
+void HaloPlan::finish(Executor& executor, std::uint64_t epoch) {
+  if (epoch != epoch_ || fields_in_flight_ == 0) {
+    throw Error(ErrorKind::usage, "finish() needs what start() of the same HaloExchange returned, once");
+  }
+  wait({executor, epoch_, fields_in_flight_, false});
+  fields_in_flight_ = 0;
+}
+
+void HaloPlan::reduce(Executor& executor, Combiner& combiner, std::uint64_t fields) {
+  begin(executor, fields, true);
+  wait({executor, epoch_, fields, true});
+  contributions_.clear();
+  const auto field = static_cast<std::size_t>(std::countr_zero(fields));
+  for (const auto& transport : transports_) transport->append_contributions(field, contributions_);
+  // By direction: the same order of additions whatever carried them and whoever came first.
+  std::ranges::sort(contributions_, {}, &Contribution::direction);
+  for (const Contribution& contribution : contributions_) combiner.combine(contribution.box);
+  fields_in_flight_ = 0;
+}
+
+std::int64_t HaloPlan::bytes_per_exchange() const {
+  std::int64_t bytes = 0;
+  for (const ChosenPath& path : paths_) bytes += path.rank == context_->rank() ? 0 : path.sent_bytes;
+  return bytes;
+}
+
+std::string HaloPlan::explain() const {
+  const Shape& shape = neighbourhood_.shape;
+  std::string text = fmt::format("halo of rank {}: {} View{}, width", context_->rank(), fields_.size(),
+                                 fields_.size() == 1 ? "" : "s");
+  for (int axis = 0; axis < shape.axes; ++axis) {
+    text += fmt::format(" {}+{}", shape.width[axis].low, shape.width[axis].high);
+  }
+  text += fmt::format(", {}, initiation {}: {}\n", corners_ ? "corners" : "faces only",
+                      to_string(initiation_), initiation_reason_);
+  if (paths_.empty()) text += "  no neighbours\n";
+  for (const ChosenPath& path : paths_) {
+    text += fmt::format("  rank {} at {}: {}, {} B out, {} B in; {}\n", path.rank, path.directions,
+                        path.transport, path.sent_bytes, path.received_bytes, path.why);
+  }
+  return text;
+}
+
+}  // namespace selvage::detail

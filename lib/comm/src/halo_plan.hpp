@@ -1,0 +1,85 @@
+#pragma once
+
+#include "context_state.hpp"
+#include "neighbourhood.hpp"
+#include "path_selector.hpp"
+#include "transports/transport.hpp"
+
+#include <selvage/comm/detail/executor.hpp>
+#include <selvage/comm/detail/field.hpp>
+#include <selvage/comm/options.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace selvage::detail {
+
+/// HaloOptions without the width, which is in the Neighbourhood.
+struct HaloChoices {
+  bool corners = true;
+  GhostReuse ghost_reuse = GhostReuse::credit;
+  std::optional<Transport> transport;
+  std::optional<Initiation> initiation;
+};
+
+/// Everything that is decided, allocated and mapped once for a HaloExchange, and the state of the exchange in
+/// flight.
+class HaloPlan {
+ public:
+  /// Collective. \throws what HaloExchange's constructor says
+  HaloPlan(std::shared_ptr<ContextState> context, const Executor& executor, Neighbourhood neighbourhood,
+           const HaloChoices& choices, std::vector<Field> fields);
+
+  /// \return the epoch of the exchange
+  std::uint64_t start(Executor& executor, std::uint64_t fields);
+  void finish(Executor& executor, std::uint64_t epoch);
+  void reduce(Executor& executor, Combiner& combiner, std::uint64_t fields);
+
+  [[nodiscard]] std::uint64_t field_bit(const std::byte* address) const;
+  [[nodiscard]] std::string explain() const;
+  [[nodiscard]] std::int64_t bytes_per_exchange() const;
+
+ private:
+  struct ChosenPath {
+    int rank;
+    std::string directions;
+    std::int64_t sent_bytes;
+    std::int64_t received_bytes;
+    std::string transport;
+    std::string why;
+  };
+
+  void require_same_everywhere(const HaloChoices& choices);
+  void require_valid_arguments() const;
+  void require_fields_fit() const;
+  void require_boxes_hold_halos() const;
+  void choose_initiation(const HaloChoices& choices, const Executor& executor);
+  [[nodiscard]] std::vector<PeerPlan> introduce(int first_tag);
+  [[nodiscard]] FieldCard card_of(const Field& field) const;
+  void require_matching(const PeerPlan& peer) const;
+  [[nodiscard]] PairFacts facts_about(const PeerPlan& peer) const;
+  void make_transports(std::vector<PeerPlan> peers, const HaloChoices& choices, const Executor& executor,
+                       int first_tag);
+  void note_path(const PeerPlan& peer, std::string transport, std::string why);
+  void begin(Executor& executor, std::uint64_t fields, bool reverse);
+  void wait(const Step& step);
+
+  std::shared_ptr<ContextState> context_;
+  Neighbourhood neighbourhood_;
+  std::vector<Field> fields_;
+  GhostReuse ghost_reuse_;
+  bool corners_;
+  Initiation initiation_ = Initiation::stream;
+  std::string initiation_reason_;
+  std::vector<ChosenPath> paths_;
+  std::vector<std::unique_ptr<HaloTransport>> transports_;
+  std::vector<Contribution> contributions_;
+
+  std::uint64_t epoch_ = 0;
+  std::uint64_t fields_in_flight_ = 0;  ///< none when 0
+};
+
+}  // namespace selvage::detail

@@ -1,0 +1,53 @@
+#include <selvage/comm/options.hpp>
+#include <selvage/error.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+#include <utility>
+
+namespace selvage {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::array initiations{
+    std::pair{Initiation::host, "host"sv}, std::pair{Initiation::stream, "stream"sv},
+    std::pair{Initiation::queue, "queue"sv}, std::pair{Initiation::kernel, "kernel"sv}};
+constexpr std::array transports{std::pair{Transport::peer, "peer"sv},
+                                std::pair{Transport::mpi_direct, "mpi_direct"sv},
+                                std::pair{Transport::mpi_staged, "mpi_staged"sv}};
+
+std::string_view name_in(const auto& table, auto value) {
+  for (const auto& [entry, name] : table) {
+    if (entry == value) return name;
+  }
+  return "unknown";
+}
+
+auto value_in(const auto& table, std::string_view text, std::string_view what) {
+  std::string names;
+  for (const auto& [value, name] : table) {
+    if (name == text) return value;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
+  }
+  throw Error(ErrorKind::input, fmt::format("\"{}\" is no {}: there are {}", text, what, names));
+}
+
+}  // namespace
+
+std::string_view to_string(Initiation initiation) {
+  return name_in(initiations, initiation);
+}
+std::string_view to_string(Transport transport) {
+  return name_in(transports, transport);
+}
+Initiation parse_initiation(std::string_view text) {
+  return value_in(initiations, text, "initiation");
+}
+Transport parse_transport(std::string_view text) {
+  return value_in(transports, text, "transport");
+}
+
+}  // namespace selvage

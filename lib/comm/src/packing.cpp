@@ -1,0 +1,66 @@
+#include "packing.hpp"
+
+#include <algorithm>
+
+namespace selvage::detail {
+namespace {
+
+std::vector<Link> in_block_order(const Neighbour& neighbour, Half half) {
+  std::vector<Link> links = neighbour.links;
+  // The owner of a ghost sees it in the opposite direction, so its ascending order is this rank's descending
+  // one.
+  if (half == Half::ghost) std::ranges::reverse(links);
+  return links;
+}
+
+Layout layout_of(const Field& field) {
+  return {.strides = field.strides, .element_bytes = field.element_bytes};
+}
+
+}  // namespace
+
+Packing::Packing(const Neighbour& neighbour, std::span<const Field> fields, int axes, Half half) {
+  const std::vector<Link> links = in_block_order(neighbour, half);
+  std::int64_t offset = 0;
+  for (const Field& field : fields) {
+    std::vector<Slot>& slots = slots_.emplace_back();
+    for (const Link& link : links) {
+      const Region region = in_field(half == Half::owned ? link.owned : link.ghost, field, axes);
+      if (region.elements() == 0) continue;
+      slots.push_back({link.direction, region, offset});
+      offset += region.elements() * field.element_bytes;
+    }
+    begins_.push_back(offset);
+  }
+}
+
+std::vector<CopyBox> pack_boxes(const Packing& packing, std::size_t index, const Field& field,
+                                std::byte* block) {
+  std::vector<CopyBox> boxes;
+  for (const auto& slot : packing.slots(index)) {
+    boxes.push_back(view_to_buffer(field.data, layout_of(field), slot.region, block + slot.offset_bytes));
+  }
+  return boxes;
+}
+
+std::vector<CopyBox> unpack_boxes(const Packing& packing, std::size_t index, const Field& field,
+                                  const std::byte* block) {
+  std::vector<CopyBox> boxes;
+  for (const auto& slot : packing.slots(index)) {
+    boxes.push_back(
+        buffer_to_view(block + slot.offset_bytes, field.data, layout_of(field), slot.region, BoxUse::move));
+  }
+  return boxes;
+}
+
+std::vector<Contribution> contributions_of(const Packing& owned, std::size_t index, const Field& field,
+                                           const std::byte* block) {
+  std::vector<Contribution> contributions;
+  for (const auto& slot : owned.slots(index)) {
+    contributions.push_back({slot.direction, buffer_to_view(block + slot.offset_bytes, field.data,
+                                                            layout_of(field), slot.region, BoxUse::combine)});
+  }
+  return contributions;
+}
+
+}  // namespace selvage::detail

@@ -1,0 +1,15 @@
+#include "mpi_direct.hpp"
+
+#include "mpi_messages.hpp"
+
+namespace selvage::detail {
+
+std::string refuse_mpi_direct(const PairFacts& facts) {
+  return facts.device_memory ? facts.gpu_aware_refusal : std::string{};
+}
+
+std::unique_ptr<HaloTransport> make_mpi_direct_transport(TransportParts parts) {
+  return std::make_unique<MpiMessages>(std::move(parts), false);
+}
+
+}  // namespace selvage::detail

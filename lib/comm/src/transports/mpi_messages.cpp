@@ -1,0 +1,185 @@
+#include "mpi_messages.hpp"
+
+#include "../context_state.hpp"
+
+#include <Kokkos_Core.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace selvage::detail {
+namespace {
+
+int message_size(std::int64_t bytes) {
+  if (bytes > std::numeric_limits<int>::max()) {
+    throw Error(ErrorKind::unsupported,
+                fmt::format("a message of {} bytes is more than MPI counts to", bytes));
+  }
+  return static_cast<int>(bytes);
+}
+
+bool all_done(const std::vector<MPI_Request>& requests) {
+  return std::ranges::all_of(requests, [](MPI_Request request) { return request == MPI_REQUEST_NULL; });
+}
+
+}  // namespace
+
+MpiMessages::MpiMessages(TransportParts parts, bool staged)
+    : comm_(parts.context.comm()),
+      first_tag_(parts.first_tag),
+      staged_(staged && !parts.executor.runs_on_host()),
+      initiation_(parts.initiation) {
+  for (const PeerPlan& plan : parts.peers) {
+    Peer peer{
+        plan.neighbour.rank, make_block(parts, plan, Half::owned), make_block(parts, plan, Half::ghost), {}};
+    for (std::size_t f = 0; f < parts.fields.size(); ++f) {
+      peer.contributions.push_back(
+          contributions_of(peer.owned.packing, f, parts.fields[f], peer.owned.packed.data));
+    }
+    peers_.push_back(std::move(peer));
+  }
+  const std::size_t most = peers_.size() * parts.fields.size();
+  for (auto* list : {&sends_, &receives_}) list->reserve(most);
+  send_ranks_.reserve(most);
+  expected_.reserve(most);
+  indices_.resize(most);
+}
+
+/// Requests that a timeout left behind must not write into memory that is about to be freed.
+MpiMessages::~MpiMessages() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized) return;
+  for (MPI_Request& request : receives_) {
+    if (request == MPI_REQUEST_NULL) continue;
+    MPI_Cancel(&request);
+    MPI_Request_free(&request);
+  }
+}
+
+MpiMessages::Block MpiMessages::make_block(const TransportParts& parts, const PeerPlan& plan,
+                                           Half half) const {
+  Block block{Packing(plan.neighbour, parts.fields, parts.axes, half), {}, {}, {}, {}};
+  block.packed = parts.executor.allocate(block.packing.bytes());
+  block.wire = staged_ ? parts.executor.allocate_staging(block.packing.bytes()) : block.packed;
+  for (std::size_t f = 0; f < parts.fields.size(); ++f) {
+    block.pack.push_back(pack_boxes(block.packing, f, parts.fields[f], block.packed.data));
+    block.unpack.push_back(unpack_boxes(block.packing, f, parts.fields[f], block.packed.data));
+  }
+  return block;
+}
+
+template <class Function>
+void MpiMessages::for_each_run(const Step& step, const Packing& packing, const Function& function) {
+  std::size_t field = 0;
+  while ((step.fields >> field) != 0) {
+    const std::size_t first = field;
+    std::int64_t bytes = 0;
+    for (; field < max_fields && step.has(field); ++field) bytes += packing.field_bytes(field);
+    if (bytes > 0) function(static_cast<int>(first), packing.field_begin(first), bytes);
+    if (field >= max_fields) break;
+    if (field == first) ++field;
+  }
+}
+
+void MpiMessages::start(const Step& step) {
+  sends_.clear();
+  send_ranks_.clear();
+  receives_.clear();
+  expected_.clear();
+  post_receives(step);
+  if (initiation_ == Initiation::host) step.executor.fence();
+  pack_and_send(step);
+}
+
+void MpiMessages::post_receives(const Step& step) {
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    const Block& block = peers_[i].incoming(step.reverse);
+    for_each_run(step, block.packing, [&](int first_field, std::int64_t begin, std::int64_t bytes) {
+      expected_.push_back({i, begin, bytes});
+      check_mpi(MPI_Irecv(block.wire.data + begin, message_size(bytes), MPI_BYTE, peers_[i].rank,
+                          first_tag_ + first_field, comm_, &receives_.emplace_back(MPI_REQUEST_NULL)),
+                "MPI_Irecv");
+    });
+  }
+}
+
+void MpiMessages::pack_and_send(const Step& step) {
+  Kokkos::Profiling::pushRegion("comm::pack");
+  for (const Peer& peer : peers_) {
+    const Block& block = peer.outgoing(step.reverse);
+    for (std::size_t field = 0; field < block.pack.size(); ++field) {
+      if (step.has(field)) step.executor.copy(block.pack[field]);
+    }
+    if (staged_) step.executor.stage_out(block.wire.data, block.packed.data, block.packing.bytes());
+  }
+  // MPI reads the blocks outside the instance's order.
+  if (!step.executor.runs_on_host()) step.executor.fence();
+  Kokkos::Profiling::popRegion();
+  for (const Peer& peer : peers_) {
+    const Block& block = peer.outgoing(step.reverse);
+    for_each_run(step, block.packing, [&](int first_field, std::int64_t begin, std::int64_t bytes) {
+      send_ranks_.push_back(peer.rank);
+      check_mpi(MPI_Isend(block.wire.data + begin, message_size(bytes), MPI_BYTE, peer.rank,
+                          first_tag_ + first_field, comm_, &sends_.emplace_back(MPI_REQUEST_NULL)),
+                "MPI_Isend");
+    });
+  }
+}
+
+bool MpiMessages::progress(const Step& step) {
+  if (!all_done(receives_)) {
+    int completed = 0;
+    check_mpi(MPI_Testsome(static_cast<int>(receives_.size()), receives_.data(), &completed, indices_.data(),
+                           MPI_STATUSES_IGNORE),
+              "MPI_Testsome");
+    for (int i = 0; i < completed; ++i) deliver(step, expected_[indices_[i]]);
+  }
+  int sent = 1;
+  if (!all_done(sends_)) {
+    check_mpi(MPI_Testall(static_cast<int>(sends_.size()), sends_.data(), &sent, MPI_STATUSES_IGNORE),
+              "MPI_Testall");
+  }
+  const bool done = sent != 0 && all_done(receives_);
+  if (done) completed_epoch_ = step.epoch;
+  return done;
+}
+
+void MpiMessages::deliver(const Step& step, const Message& message) {
+  const Block& block = peers_[message.peer].incoming(step.reverse);
+  if (staged_)
+    step.executor.stage_in(block.packed.data + message.begin, block.wire.data + message.begin, message.bytes);
+  if (step.reverse) return;
+  Kokkos::Profiling::pushRegion("comm::unpack");
+  for (std::size_t field = 0; field < block.unpack.size(); ++field) {
+    const std::int64_t begin = block.packing.field_begin(field);
+    const bool in_message = begin >= message.begin && begin < message.begin + message.bytes;
+    if (step.has(field) && in_message) step.executor.copy(block.unpack[field]);
+  }
+  Kokkos::Profiling::popRegion();
+}
+
+void MpiMessages::append_contributions(std::size_t field, std::vector<Contribution>& contributions) const {
+  for (const Peer& peer : peers_) {
+    contributions.insert(contributions.end(), peer.contributions[field].begin(),
+                         peer.contributions[field].end());
+  }
+}
+
+std::string MpiMessages::describe_late(const Step& step) const {
+  std::string late;
+  const auto add = [&](int rank, std::string_view what) {
+    late += fmt::format("{}rank {} (MPI, {} of epoch {} wanted, {} seen)", late.empty() ? "" : ", ", rank,
+                        what, step.epoch, completed_epoch_);
+  };
+  for (std::size_t i = 0; i < receives_.size(); ++i) {
+    if (receives_[i] != MPI_REQUEST_NULL) add(peers_[expected_[i].peer].rank, "message");
+  }
+  for (std::size_t i = 0; i < sends_.size(); ++i) {
+    if (sends_[i] != MPI_REQUEST_NULL) add(send_ranks_[i], "acceptance");
+  }
+  return late;
+}
+
+}  // namespace selvage::detail

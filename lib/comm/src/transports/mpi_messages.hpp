@@ -1,0 +1,71 @@
+#pragma once
+
+#include "transport.hpp"
+
+#include <mpi.h>
+
+namespace selvage::detail {
+
+/// Pack, MPI_Isend and MPI_Irecv, unpack: what the MPI transports have in common. One message per neighbour
+/// and run of consecutive fields. A subclass says in which memory MPI sees the messages.
+///
+/// Reuse of ghosts and buffers is guarded by MPI itself: a message is unpacked by its receiver, when it is
+/// waited for.
+class MpiMessages : public HaloTransport {
+ public:
+  /// \param staged  whether MPI sees staging memory instead of the packed block itself
+  MpiMessages(TransportParts parts, bool staged);
+  ~MpiMessages() override;
+
+  void start(const Step& step) override;
+  bool progress(const Step& step) override;
+  void append_contributions(std::size_t field, std::vector<Contribution>& contributions) const override;
+  [[nodiscard]] std::string describe_late(const Step& step) const override;
+
+ private:
+  /// One half of a neighbour's traffic: packed where the execution space works, and where MPI works.
+  struct Block {
+    Packing packing;
+    Buffer packed;
+    Buffer wire;
+    std::vector<std::vector<CopyBox>> pack;    ///< by field
+    std::vector<std::vector<CopyBox>> unpack;  ///< by field
+  };
+  struct Message {
+    std::size_t peer;
+    std::int64_t begin;
+    std::int64_t bytes;
+  };
+  struct Peer {
+    int rank;
+    Block owned;
+    Block ghost;
+    std::vector<std::vector<Contribution>> contributions;
+
+    [[nodiscard]] const Block& outgoing(bool reverse) const { return reverse ? ghost : owned; }
+    [[nodiscard]] const Block& incoming(bool reverse) const { return reverse ? owned : ghost; }
+  };
+
+  [[nodiscard]] Block make_block(const TransportParts& parts, const PeerPlan& plan, Half half) const;
+  /// The messages of one step in one direction; `for_each(first_field, begin, bytes)`.
+  template <class Function>
+  static void for_each_run(const Step& step, const Packing& packing, const Function& function);
+  void post_receives(const Step& step);
+  void pack_and_send(const Step& step);
+  void deliver(const Step& step, const Message& message);
+
+  MPI_Comm comm_;
+  int first_tag_;
+  bool staged_;
+  Initiation initiation_;
+  std::vector<Peer> peers_;
+
+  std::vector<MPI_Request> sends_;
+  std::vector<int> send_ranks_;
+  std::vector<MPI_Request> receives_;
+  std::vector<Message> expected_;  ///< beside receives_
+  std::vector<int> indices_;       ///< of MPI_Testsome
+  std::uint64_t completed_epoch_ = 0;
+};
+
+}  // namespace selvage::detail

@@ -1,0 +1,15 @@
+#include "mpi_staged.hpp"
+
+#include "mpi_messages.hpp"
+
+namespace selvage::detail {
+
+std::string refuse_mpi_staged(const PairFacts&) {
+  return {};
+}
+
+std::unique_ptr<HaloTransport> make_mpi_staged_transport(TransportParts parts) {
+  return std::make_unique<MpiMessages>(std::move(parts), true);
+}
+
+}  // namespace selvage::detail

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "../path_selector.hpp"
+#include "transport.hpp"
+
+namespace selvage::detail {
+
+/// Zero copy between ranks of one host (Chu et al., zero-copy datatypes; Selvage mechanism C3): the sender's
+/// one copy reads its own cells and writes the neighbour's ghosts in the neighbour's layout, then releases a
+/// flag there.
+///
+/// Why ghosts that are still read can't be overwritten: either the receiver has released a credit for this
+/// epoch, or, with GhostReuse::alternating and traffic both ways, what the neighbour sent last proves that it
+/// has read them.
+[[nodiscard]] std::unique_ptr<HaloTransport> make_peer_transport(TransportParts parts);
+[[nodiscard]] std::string refuse_peer(const PairFacts& facts);
+
+}  // namespace selvage::detail

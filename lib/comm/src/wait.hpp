@@ -1,0 +1,63 @@
+#pragma once
+
+#include <mpi.h>
+#include <sched.h>
+
+#include <chrono>
+#include <functional>
+#include <span>
+#include <string>
+
+namespace selvage::detail {
+
+/// When a wait must end. Reads the clock only now and then, so that polling stays cheap.
+class Deadline {
+ public:
+  explicit Deadline(std::chrono::milliseconds timeout) : end_(std::chrono::steady_clock::now() + timeout) {}
+
+  [[nodiscard]] bool passed() {
+    if (++polls_ % polls_per_look != 0) return false;
+    return std::chrono::steady_clock::now() >= end_;
+  }
+
+ private:
+  static constexpr unsigned polls_per_look = 256;
+  std::chrono::steady_clock::time_point end_;
+  unsigned polls_ = 0;
+};
+
+/// What a waiting rank does between two polls: spins for a while where it has a core of its own, else yields
+/// at once.
+class Backoff {
+ public:
+  explicit Backoff(bool yields) : spins_left_(yields ? 0 : spins_before_yield) {}
+
+  void pause() {
+    if (spins_left_ > 0) {
+      --spins_left_;
+      relax();
+    } else {
+      sched_yield();
+    }
+  }
+
+ private:
+  // About 100 us: longer than a late neighbour usually is, short against a scheduler's time slice.
+  static constexpr int spins_before_yield = 2000;
+
+  static void relax() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+  }
+
+  int spins_left_;
+};
+
+/// Polls `done` until it is true. \throws Error{timeout} with what `describe_late` says
+void wait_until(std::chrono::milliseconds timeout, bool yields, const std::function<bool()>& done,
+                const std::function<std::string()>& describe_late);
+
+}  // namespace selvage::detail
