@@ -41,8 +41,10 @@ struct Request {
   bool as_json = false;
 };
 
-std::string unexpected(const std::string& argument, const std::vector<std::string>& known) {
-  const char* what = argument.starts_with("-") ? "option" : "subcommand";
+std::string unexpected(const std::string& argument, bool in_show) {
+  const std::vector<std::string> known = in_show ? std::vector<std::string>{"--json", "--help"}
+                                                 : std::vector<std::string>{"show", "--help", "--version"};
+  const char* what = argument.starts_with("-") ? "option" : in_show ? "argument" : "subcommand";
   const std::string suggestion = selvage::topo::closest(argument, known);
   return fmt::format("unknown {} '{}'{} (selvage-topo --help lists what there is)", what, argument,
                      suggestion.empty() ? "" : fmt::format(", did you mean '{}'?", suggestion));
@@ -73,13 +75,7 @@ Request parse(int argc, char** argv) {
     throw Error(ErrorKind::usage, error.what());
   }
   const auto extras = app.remaining(true);
-  if (!extras.empty()) {
-    const bool in_show = show->parsed();
-    throw Error(
-        ErrorKind::usage,
-        unexpected(extras.front(), in_show ? std::vector<std::string>{"--json", "--help"}
-                                           : std::vector<std::string>{"show", "--help", "--version"}));
-  }
+  if (!extras.empty()) throw Error(ErrorKind::usage, unexpected(extras.front(), show->parsed()));
   if (!show->parsed()) throw Error(ErrorKind::usage, "a subcommand is needed, such as 'selvage-topo show'");
   return request;
 }
@@ -102,6 +98,11 @@ void run(const MpiSession& mpi, int argc, char** argv) {
   print(request.as_json ? selvage::topo::to_json(machine) + '\n' : selvage::topo::describe(machine));
 }
 
+/// Goes on when standard error takes nothing either: the exit code still tells.
+void complain(const std::string& message) {
+  (void)std::fputs(fmt::format("selvage-topo: {}\n", message).c_str(), stderr);
+}
+
 int exit_code(ErrorKind kind) {
   return kind == ErrorKind::usage || kind == ErrorKind::input ? exit_bad_usage_or_input : exit_run_time_error;
 }
@@ -116,10 +117,10 @@ int main(int argc, char** argv) {
   } catch (const Error& error) {
     // Usage and input errors are the same on every rank; one message is enough.
     const bool everywhere = exit_code(error.kind()) == exit_bad_usage_or_input;
-    if (!everywhere || mpi.speaks()) fmt::print(stderr, "selvage-topo: {}\n", error.message());
+    if (!everywhere || mpi.speaks()) complain(error.message());
     return exit_code(error.kind());
   } catch (const std::exception& error) {
-    fmt::print(stderr, "selvage-topo: {}\n", error.what());
+    complain(error.what());
     return exit_run_time_error;
   }
 }
