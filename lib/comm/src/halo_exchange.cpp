@@ -63,19 +63,24 @@ detail::Neighbourhood neighbourhood_of(const Grid<D>& grid, const HaloOptions<D>
 }  // namespace
 
 template <int D>
-HaloExchange::HaloExchange(const detail::Executor& executor, const Grid<D>& grid,
-                           const HaloOptions<D>& options, std::vector<detail::Field> fields)
-    : plan_(std::make_unique<detail::HaloPlan>(
-          grid.context().state(), executor, neighbourhood_of(grid, options),
-          detail::HaloChoices{options.corners, options.ghost_reuse, options.transport, options.initiation},
-          std::move(fields))) {}
+std::shared_ptr<detail::HaloPlan> HaloExchange::make_plan(const detail::Executor& executor,
+                                                          const Grid<D>& grid, const HaloOptions<D>& options,
+                                                          std::vector<detail::Field> fields) {
+  const detail::HaloChoices choices{options.corners, options.ghost_reuse, options.transport,
+                                    options.initiation};
+  return std::make_shared<detail::HaloPlan>(grid.context().state(), executor, neighbourhood_of(grid, options),
+                                            choices, std::move(fields));
+}
 
-template HaloExchange::HaloExchange(const detail::Executor&, const Grid<1>&, const HaloOptions<1>&,
-                                    std::vector<detail::Field>);
-template HaloExchange::HaloExchange(const detail::Executor&, const Grid<2>&, const HaloOptions<2>&,
-                                    std::vector<detail::Field>);
-template HaloExchange::HaloExchange(const detail::Executor&, const Grid<3>&, const HaloOptions<3>&,
-                                    std::vector<detail::Field>);
+template std::shared_ptr<detail::HaloPlan> HaloExchange::make_plan(const detail::Executor&, const Grid<1>&,
+                                                                   const HaloOptions<1>&,
+                                                                   std::vector<detail::Field>);
+template std::shared_ptr<detail::HaloPlan> HaloExchange::make_plan(const detail::Executor&, const Grid<2>&,
+                                                                   const HaloOptions<2>&,
+                                                                   std::vector<detail::Field>);
+template std::shared_ptr<detail::HaloPlan> HaloExchange::make_plan(const detail::Executor&, const Grid<3>&,
+                                                                   const HaloOptions<3>&,
+                                                                   std::vector<detail::Field>);
 
 HaloExchange::HaloExchange(HaloExchange&&) noexcept = default;
 HaloExchange& HaloExchange::operator=(HaloExchange&&) noexcept = default;

@@ -292,9 +292,13 @@ void HaloPlan::begin(Executor& executor, std::uint64_t fields, bool reverse) {
                 fmt::format("the exchange of epoch {} is still in flight: finish it first", epoch_));
   }
   if (fields == 0) throw Error(ErrorKind::usage, "name at least one View to exchange");
+  // The first exchange has no earlier one that proves anything, one View twice in a row doesn't alternate,
+  // and landing blocks of reductions are always the same.
+  guarded_ = reverse || epoch_ == 0 || (fields & previous_fields_) != 0;
   fields_in_flight_ = fields;
+  previous_fields_ = fields;
   ++epoch_;
-  const Step step{executor, epoch_, fields, reverse};
+  const Step step{executor, epoch_, fields, reverse, guarded_};
   for (const auto& transport : transports_) transport->start(step);
 }
 
@@ -327,13 +331,13 @@ void HaloPlan::finish(Executor& executor, std::uint64_t epoch) {
   if (epoch != epoch_ || fields_in_flight_ == 0) {
     throw Error(ErrorKind::usage, "finish() needs what start() of the same HaloExchange returned, once");
   }
-  wait({executor, epoch_, fields_in_flight_, false});
+  wait({executor, epoch_, fields_in_flight_, false, guarded_});
   fields_in_flight_ = 0;
 }
 
 void HaloPlan::reduce(Executor& executor, Combiner& combiner, std::uint64_t fields) {
   begin(executor, fields, true);
-  wait({executor, epoch_, fields, true});
+  wait({executor, epoch_, fields, true, guarded_});
   contributions_.clear();
   const auto field = static_cast<std::size_t>(std::countr_zero(fields));
   for (const auto& transport : transports_) transport->append_contributions(field, contributions_);

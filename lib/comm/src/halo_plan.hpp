@@ -80,6 +80,8 @@ class HaloPlan {
 
   std::uint64_t epoch_ = 0;
   std::uint64_t fields_in_flight_ = 0;  ///< none when 0
+  std::uint64_t previous_fields_ = 0;
+  bool guarded_ = true;
 };
 
 }  // namespace selvage::detail

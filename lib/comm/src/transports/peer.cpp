@@ -75,8 +75,7 @@ struct Peer {
 
   [[nodiscard]] bool sends(bool reverse) const { return reverse ? ghost_bytes : owned_bytes; }
   [[nodiscard]] bool receives(bool reverse) const { return reverse ? owned_bytes : ghost_bytes; }
-  /// Landing blocks are always guarded by credits; ghosts unless the caller's alternation guards them.
-  [[nodiscard]] bool uses_credit(bool reverse) const { return reverse || forward_credit; }
+  [[nodiscard]] bool uses_credit(const Step& step) const { return step.guarded || forward_credit; }
 };
 
 class PeerTransport final : public HaloTransport {
@@ -95,8 +94,7 @@ class PeerTransport final : public HaloTransport {
       peer.sent = !peer.sends(step.reverse);
       peer.landed = !peer.receives(step.reverse);
       // Publishes to the peer: this rank is past its last read of what the peer will overwrite.
-      if (!peer.landed && peer.uses_credit(step.reverse))
-        release_epoch(peer.remote_flags->credit, step.epoch);
+      if (!peer.landed && peer.uses_credit(step)) release_epoch(peer.remote_flags->credit, step.epoch);
     }
     for (std::size_t i = 0; i < peers_.size(); ++i) try_put(i, step);
   }
@@ -202,8 +200,7 @@ class PeerTransport final : public HaloTransport {
   void try_put(std::size_t index, const Step& step) {
     Peer& peer = peers_[index];
     if (peer.sent) return;
-    if (peer.uses_credit(step.reverse) &&
-        !has_reached(acquire_epoch(mailbox_.flags(index).credit), step.epoch))
+    if (peer.uses_credit(step) && !has_reached(acquire_epoch(mailbox_.flags(index).credit), step.epoch))
       return;
     Kokkos::Profiling::pushRegion("comm::put");
     const auto& copies = step.reverse ? peer.reverse_puts : peer.puts;

@@ -56,6 +56,8 @@ struct Step {
   std::uint64_t epoch;   ///< grows by one per exchange of a plan, the same on all ranks
   std::uint64_t fields;  ///< bit set
   bool reverse;          ///< ghosts to owners
+  bool guarded;  ///< whether overwriting needs a credit even with GhostReuse::alternating; the same on all
+                 ///< ranks
 
   [[nodiscard]] bool has(std::size_t field) const { return (fields >> field & 1) != 0; }
 };

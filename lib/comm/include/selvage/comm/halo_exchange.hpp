@@ -56,8 +56,8 @@ class HaloExchange {
   ///         and why
   template <class Space, int D, class... Views>
   HaloExchange(const Space& space, const Grid<D>& grid, const HaloOptions<D>& options, const Views&... views)
-      : HaloExchange(detail::KokkosExecutor<Space>(space), grid, options,
-                     std::vector<detail::Field>{detail::describe_view(views)...}) {
+      : plan_(make_plan(detail::KokkosExecutor<Space>(space), grid, options,
+                        std::vector<detail::Field>{detail::describe_view(views)...})) {
     static_assert(sizeof...(Views) >= 1, "name the Views that this HaloExchange will exchange");
     static_assert(((Views::rank() == D || Views::rank() == D + 1) && ...),
                   "a View needs the grid's number of axes, or one more for components");
@@ -105,8 +105,9 @@ class HaloExchange {
 
  private:
   template <int D>
-  HaloExchange(const detail::Executor& executor, const Grid<D>& grid, const HaloOptions<D>& options,
-               std::vector<detail::Field> fields);
+  static std::shared_ptr<detail::HaloPlan> make_plan(const detail::Executor& executor, const Grid<D>& grid,
+                                                     const HaloOptions<D>& options,
+                                                     std::vector<detail::Field> fields);
 
   /// The bit set of the planned fields that `views` are. \throws Error{usage} for one that wasn't planned
   template <class... Views>
@@ -123,14 +124,7 @@ class HaloExchange {
   void finish_fields(detail::Executor& executor, std::uint64_t epoch);
   void reduce_field(detail::Executor& executor, detail::Combiner& combiner, std::uint64_t fields);
 
-  std::unique_ptr<detail::HaloPlan> plan_;
+  std::shared_ptr<detail::HaloPlan> plan_;  // shared only so that its type may stay incomplete here
 };
-
-extern template HaloExchange::HaloExchange(const detail::Executor&, const Grid<1>&, const HaloOptions<1>&,
-                                           std::vector<detail::Field>);
-extern template HaloExchange::HaloExchange(const detail::Executor&, const Grid<2>&, const HaloOptions<2>&,
-                                           std::vector<detail::Field>);
-extern template HaloExchange::HaloExchange(const detail::Executor&, const Grid<3>&, const HaloOptions<3>&,
-                                           std::vector<detail::Field>);
 
 }  // namespace selvage

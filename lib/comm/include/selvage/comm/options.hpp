@@ -32,13 +32,13 @@ enum class Transport {
 enum class GhostReuse {
   /// The receiver's start() says that its ghosts may be written; the sender waits for that. Always right.
   credit,
-  /// The caller promises: Views alternate, so that the ghosts of one are read only between its own finish()
-  /// and the
-  /// next start() of another View of this HaloExchange (u to v, then v to u). Then receiving from a neighbour
-  /// proves
-  /// that it has read what we sent before, and no credit is waited for. Applies to neighbours that both send
-  /// and
-  /// receive; others use credits all the same.
+  /// The caller promises that Views alternate: from the first start() on, the ghosts of a View are only
+  /// touched between
+  /// its own finish() and the next start() of another View of this HaloExchange (u to v, then v to u). Then
+  /// receiving
+  /// from a neighbour proves that it is done with what we sent before, and no credit is waited for. The first
+  /// exchange,
+  /// the same View twice in a row, and neighbours that only send or only receive use credits all the same.
   alternating,
 };
 

@@ -1,0 +1,87 @@
+#pragma once
+
+#include "halo_fixture.hpp"
+
+#include <mpi.h>
+
+namespace selvage::test {
+
+inline const std::array all_transports{Transport::peer, Transport::mpi_direct, Transport::mpi_staged};
+inline const std::array all_initiations{Initiation::host, Initiation::stream, Initiation::queue,
+                                        Initiation::kernel};
+
+/// How many combinations the suite must have run at least: all of host and stream on one host; MPI with host
+/// initiation anywhere.
+inline int least_combinations(const Context& context) {
+  constexpr int reuses = 2;
+  if (!Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible) return reuses;
+  const int built_initiations = 2;
+  const int built_transports = context.machine().host_count() == 1 ? 3 : 2;
+  return built_transports * built_initiations * reuses;
+}
+
+/// Whether this build can do a combination at all.
+template <int D>
+bool is_possible(const Grid<D>& grid, const HaloOptions<D>& options, const auto&... views) {
+  try {
+    const HaloExchange halo(Space(), grid, options, views...);
+    return true;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::unsupported) << error.what();
+    return false;
+  }
+}
+
+/// Three rounds with new values through one HaloExchange of two alternating Views.
+template <class Kind>
+void expect_exact(const Grid<Kind::D>& grid, const HaloCase<Kind::D>& halo_case,
+                  const HaloOptions<Kind::D>& options, Home home) {
+  const TestField<Kind> u(grid, halo_case.width, home);
+  const TestField<Kind> v(grid, halo_case.width, home);
+  const Space space;
+  HaloExchange halo(space, grid, options, u.view(), v.view());
+  fill(u, grid, halo_case.width, 0, 0);
+  for (int round = 0; round < 3; ++round) {
+    const auto& field = round % 2 == 0 ? u : v;
+    // The other one is poisoned before this exchange, because a neighbour may put into it right after.
+    fill(round % 2 == 0 ? v : u, grid, halo_case.width, 0, round + 1);
+    halo.exchange(space, field.view());
+    space.fence();
+    const int wrong = on_all_ranks(count_wrong(field, grid, halo_case, 0, round));
+    ASSERT_EQ(wrong, 0) << halo_case.name << ", round " << round << "\n" << halo.explain();
+  }
+}
+
+/// Everything that is built, for one kind of field and one case.
+template <class Kind>
+int expect_exact_everywhere(const Context& context, const HaloCase<Kind::D>& halo_case) {
+  const Grid<Kind::D> grid(context, {.cells = halo_case.cells, .periodic = halo_case.periodic});
+  int combinations = 0;
+  for (const Transport transport : all_transports) {
+    for (const Initiation initiation : all_initiations) {
+      for (const GhostReuse reuse : {GhostReuse::credit, GhostReuse::alternating}) {
+        const HaloOptions<Kind::D> options{.width = halo_case.width,
+                                           .corners = halo_case.corners,
+                                           .ghost_reuse = reuse,
+                                           .transport = transport,
+                                           .initiation = initiation};
+        const TestField<Kind> probe(grid, halo_case.width, Home::shared);
+        if (!is_possible(grid, options, probe.view())) continue;
+        ++combinations;
+        expect_exact<Kind>(grid, halo_case, options, Home::shared);
+        if (testing::Test::HasFatalFailure()) return combinations;
+      }
+    }
+  }
+  return combinations;
+}
+
+template <int D>
+using FieldKinds =
+    testing::Types<FieldKind<D, double, Kokkos::LayoutRight, 0>, FieldKind<D, double, Kokkos::LayoutLeft, 2>,
+                   FieldKind<D, float, Kokkos::LayoutLeft, 0>, FieldKind<D, float, Kokkos::LayoutStride, 3>,
+                   FieldKind<D, int, Kokkos::LayoutStride, 0>, FieldKind<D, int, Kokkos::LayoutRight, 2>,
+                   FieldKind<D, Kokkos::complex<double>, Kokkos::LayoutRight, 0>,
+                   FieldKind<D, std::int16_t, Kokkos::LayoutLeft, 0>>;
+
+}  // namespace selvage::test

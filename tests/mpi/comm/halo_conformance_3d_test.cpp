@@ -1,0 +1,32 @@
+#include "halo_conformance.hpp"
+
+namespace selvage::test {
+namespace {
+
+constexpr int axes = 3;
+
+const std::vector<HaloCase<axes>>& cases() {
+  static const std::vector<HaloCase<axes>> all{
+      {"faces", {7, 9, 5}, {false, false, false}, 1, false},
+      {"corners", {7, 9, 5}, {false, false, false}, 1, true},
+      {"periodic", {8, 6, 7}, {true, true, true}, 1, true},
+      {"mixed", {9, 10, 11}, {true, false, true}, {{1, 1}, {1, 1}, {2, 1}}, true},
+      {"one_sided", {9, 10, 11}, {true, true, false}, {{0, 1}, {2, 0}, {1, 1}}, true}};
+  return all;
+}
+
+template <class Kind>
+class HaloConformance3D : public testing::Test {};
+TYPED_TEST_SUITE(HaloConformance3D, FieldKinds<axes>);
+
+TYPED_TEST(HaloConformance3D, FillsGhostsExactlyOverEveryTransportAndInitiation) {
+  const Context context(MPI_COMM_WORLD);
+  for (const auto& halo_case : cases()) {
+    SCOPED_TRACE(halo_case.name);
+    EXPECT_GE(expect_exact_everywhere<TypeParam>(context, halo_case), least_combinations(context));
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace selvage::test
