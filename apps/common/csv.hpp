@@ -1,5 +1,7 @@
 #pragma once
 
+#include "common/descriptor.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -21,9 +23,6 @@ class CsvHistory {
   /// \throws Error{io}; Error{input} when the kept file has other columns
   CsvHistory(std::string path, std::vector<std::string> columns,
              std::optional<std::int64_t> first_new_step = std::nullopt);
-  ~CsvHistory();
-  CsvHistory(const CsvHistory&) = delete;
-  CsvHistory& operator=(const CsvHistory&) = delete;
 
   /// \param values  one per column after the first
   /// \throws Error{io}, e.g. for a full disk; the file then ends with the last complete row
@@ -32,7 +31,7 @@ class CsvHistory {
  private:
   std::string path_;
   std::size_t columns_;
-  int file_ = -1;
+  Descriptor file_;
 };
 
 }  // namespace selvage::app

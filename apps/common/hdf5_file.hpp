@@ -68,7 +68,7 @@ using Attributes = std::map<std::string, Attribute>;
 /// all.
 enum class WriteMode { automatic, parallel, gathered };
 
-/// "parallel HDF5 1.10.8" or "serial HDF5 1.10.8, gathered on rank 0".
+/// "1.10.8, parallel" or "1.10.8, serial, gathered on rank 0".
 [[nodiscard]] std::string describe_hdf5();
 
 /// Writes one HDF5 file with these arrays and, on its root group, these attributes. Collective over `comm`.
@@ -89,6 +89,8 @@ class Hdf5Reader {
   Hdf5Reader(const Hdf5Reader&) = delete;
   Hdf5Reader& operator=(const Hdf5Reader&) = delete;
 
+  /// The names of all arrays of the root group, sorted.
+  [[nodiscard]] std::vector<std::string> arrays() const;
   [[nodiscard]] bool has_array(const std::string& name) const;
   [[nodiscard]] bool has_attribute(const std::string& name) const;
   [[nodiscard]] std::int64_t integer(const std::string& attribute) const;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <span>
@@ -108,15 +109,16 @@ class Input {
 
  private:
   struct Entry {
-    Value value;
+    Value value = {};
     std::string origin;
-    std::string raw;        ///< an override as typed, so that `--set a.name=12` can be a text
-    std::string odd_type;   ///< what the value is when it is none of Value's types, e.g. "a date"
-    std::size_t order = 0;  ///< of appearance, to report the first unknown key
+    std::string raw = {};       ///< an override as typed, so that `--set a.name=12` can be a text
+    std::string odd_type = {};  ///< what the value is when it is none of Value's types, e.g. "a date"
+    std::size_t order = 0;      ///< of appearance, to report the first unknown key
   };
 
   [[nodiscard]] const Entry* find(std::string_view key) const;
   void remember(std::string_view key, Value value);
+  [[noreturn]] void expect(std::string_view key, std::string_view expected) const;
 
   std::map<std::string, Entry, std::less<>> entries_;
   std::map<std::string, Resolved, std::less<>> resolved_;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "common/atomic_file.hpp"
 #include "common/hdf5_file.hpp"
+#include "common/xdmf.hpp"
 
 #include <mpi.h>
 
@@ -15,18 +17,6 @@ namespace selvage::app {
 /// Makes the directory and its parents. Collective.
 /// \throws AgreedError{io} with the path and the system's reason; also when it can't be written to
 void make_output_directory(MPI_Comm comm, const std::string& path);
-
-/// Replaces a small file: written as PATH.partial, flushed to the disk, renamed. One rank.
-/// \throws Error{io} with path and reason; the earlier file is then still there
-void replace_file(const std::string& path, std::string_view text);
-
-/// A uniform grid of points in physical space. Two or three axes, slowest first (so z, y, x: the last axis is
-/// the one that ParaView calls x).
-struct UniformMesh {
-  std::vector<std::int64_t> points;
-  std::vector<double> origin;
-  std::vector<double> spacing;
-};
 
 /// Fields over time: DIR/STEM_00000100.h5 per snapshot, and DIR/STEM.xdmf, a time series that ParaView opens.
 class FieldSeries {
@@ -48,20 +38,13 @@ class FieldSeries {
   [[nodiscard]] std::string xdmf_path() const;
 
  private:
-  struct Snapshot {
-    std::int64_t step;
-    double time;
-    std::vector<std::pair<std::string, ElementType>> arrays;
-  };
-
   void find_earlier(std::int64_t first_new_step);
-  [[nodiscard]] std::string xdmf() const;
 
   MPI_Comm comm_;
   std::string dir_;
   std::string stem_;
   UniformMesh mesh_;
-  std::vector<Snapshot> snapshots_;
+  std::vector<XdmfSnapshot> snapshots_;
 };
 
 }  // namespace selvage::app

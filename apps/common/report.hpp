@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/breakdown.hpp"
+#include "common/environment_facts.hpp"
 #include "common/session.hpp"
 
 #include <map>
@@ -67,7 +68,7 @@ class Report {
   void print_summary() const;
 
   Session& session_;
-  std::vector<std::pair<std::string, std::string>> environment_;
+  Facts environment_;
   std::vector<std::string> decisions_;
   std::vector<std::pair<std::string, Number>> results_;
   std::vector<Check> checks_;

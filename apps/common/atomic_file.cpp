@@ -1,0 +1,85 @@
+#include "common/atomic_file.hpp"
+
+#include "common/descriptor.hpp"
+
+#include <selvage/error.hpp>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+namespace selvage::app {
+namespace {
+
+/// 0, or the errno that writing so many bytes would end with. Cheap: where the file system can reserve, it
+/// does.
+int can_hold(const Descriptor& file, std::uint64_t bytes) {
+  if (bytes == 0) return 0;
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur)
+    return EFBIG;
+  if (fallocate(file.number(), 0, 0, static_cast<off_t>(bytes)) == 0) return 0;
+  if (errno != EOPNOTSUPP && errno != ENOSYS) return errno;
+  struct statvfs disk = {};
+  if (fstatvfs(file.number(), &disk) != 0) return 0;
+  return static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize < bytes ? ENOSPC : 0;
+}
+
+/// Makes a rename survive a power cut. Not every file system can, and the data is safe anyway: no error.
+void flush_directory_of(const std::string& path) {
+  const auto directory = std::filesystem::path(path).parent_path();
+  const Descriptor file(directory.empty() ? "." : directory.string(), O_RDONLY | O_DIRECTORY);
+  if (file.number() >= 0) fsync(file.number());
+}
+
+}  // namespace
+
+std::string partial_path(const std::string& path) {
+  return path + ".partial";
+}
+
+void reserve_file(const std::string& path, std::uint64_t bytes) {
+  const Descriptor file(path, O_CREAT | O_TRUNC | O_WRONLY);
+  if (file.number() < 0) throw_io_error("cannot create", path, errno);
+  const int reason = can_hold(file, bytes);
+  if (reason == 0) return;
+  unlink(path.c_str());
+  throw_io_error(fmt::format("cannot write {} bytes to", bytes), path, reason);
+}
+
+void publish_file(const std::string& path) {
+  const std::string partial = partial_path(path);
+  int reason = 0;
+  {
+    const Descriptor file(partial, O_RDWR);
+    if (file.number() < 0 || fsync(file.number()) != 0) reason = errno;
+  }
+  if (reason == 0 && std::rename(partial.c_str(), path.c_str()) != 0) reason = errno;
+  if (reason != 0) {
+    unlink(partial.c_str());
+    throw_io_error("cannot write", path, reason);
+  }
+  flush_directory_of(path);
+}
+
+void replace_file(const std::string& path, std::string_view text) {
+  const std::string partial = partial_path(path);
+  {
+    const Descriptor file(partial, O_CREAT | O_TRUNC | O_WRONLY);
+    if (file.number() < 0) throw_io_error("cannot create", partial, errno);
+    if (const int reason = file.write_all(text)) {
+      unlink(partial.c_str());
+      throw_io_error("cannot write", path, reason);
+    }
+  }
+  publish_file(path);
+}
+
+}  // namespace selvage::app

@@ -1,0 +1,44 @@
+#include "common/descriptor.hpp"
+
+#include <selvage/error.hpp>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace selvage::app {
+
+Descriptor::Descriptor(const std::string& path, int flags)
+    : number_(open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+
+Descriptor::~Descriptor() {
+  if (number_ >= 0) close(number_);
+}
+
+Descriptor::Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+int Descriptor::write_all(std::string_view text) const {
+  while (!text.empty()) {
+    const ssize_t written = write(number_, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    if (written == 0) return ENOSPC;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+void throw_io_error(std::string_view what, const std::string& path, int reason) {
+  throw Error(ErrorKind::io, fmt::format("{} {}: {}", what, path, std::strerror(reason)), reason);
+}
+
+}  // namespace selvage::app

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace selvage::app {
+
+/// A POSIX file descriptor that closes itself. number() is negative, and errno set, where open(2) failed.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  Descriptor(const std::string& path, int flags);
+  ~Descriptor();
+  Descriptor(Descriptor&& other) noexcept;
+  Descriptor& operator=(Descriptor&& other) noexcept;
+
+  [[nodiscard]] int number() const { return number_; }
+  /// Writes everything. \return 0, or the errno of the write that failed
+  [[nodiscard]] int write_all(std::string_view text) const;
+
+ private:
+  int number_ = -1;
+};
+
+/// Throws Error{io} "<what> <path>: <the system's text for `reason`>".
+[[noreturn]] void throw_io_error(std::string_view what, const std::string& path, int reason);
+
+}  // namespace selvage::app

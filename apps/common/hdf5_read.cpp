@@ -1,0 +1,158 @@
+#include "common/hdf5_objects.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace selvage::app {
+namespace {
+
+[[noreturn]] void refuse(const std::string& path, std::string_view why) {
+  throw Error(ErrorKind::input, fmt::format("{}: {}", path, why));
+}
+
+/// HDF5 calls an absent file, a directory and a truncated file all "unable to open": tell them apart first.
+hid_t open_file(const std::string& path) {
+  silence_hdf5();
+  errno = 0;
+  if (!std::ifstream(path)) refuse(path, fmt::format("cannot be read: {}", std::strerror(errno)));
+  if (std::filesystem::is_directory(path)) refuse(path, "is a directory, not an HDF5 file");
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, serial_access().id());
+  if (file < 0) refuse(path, fmt::format("is not a complete HDF5 file: {}", hdf5_reason()));
+  return file;
+}
+
+Hdf5Handle open_dataset(hid_t file, const std::string& path, const std::string& name) {
+  const hid_t dataset = H5Dopen2(file, name.c_str(), H5P_DEFAULT);
+  if (dataset < 0) refuse(path, fmt::format("has no array '{}'", name));
+  return {dataset, H5Dclose};
+}
+
+Hdf5Handle open_attribute(hid_t file, const std::string& path, const std::string& name, H5T_class_t wanted) {
+  const hid_t id = H5Aopen(file, name.c_str(), H5P_DEFAULT);
+  if (id < 0) refuse(path, fmt::format("has no attribute '{}'", name));
+  Hdf5Handle attribute(id, H5Aclose);
+  const Hdf5Handle type(check_hdf5(H5Aget_type(id), "H5Aget_type", ErrorKind::input), H5Tclose);
+  if (H5Tget_class(type.id()) != wanted) refuse(path, fmt::format("attribute '{}' has another type", name));
+  return attribute;
+}
+
+std::vector<std::int64_t> extent_of(const Hdf5Handle& dataset) {
+  const Hdf5Handle space(check_hdf5(H5Dget_space(dataset.id()), "H5Dget_space", ErrorKind::input), H5Sclose);
+  const int axes =
+      check_hdf5(H5Sget_simple_extent_ndims(space.id()), "H5Sget_simple_extent_ndims", ErrorKind::input);
+  std::vector<hsize_t> extent(static_cast<std::size_t>(axes));
+  check_hdf5(H5Sget_simple_extent_dims(space.id(), extent.data(), nullptr), "H5Sget_simple_extent_dims",
+             ErrorKind::input);
+  return {extent.begin(), extent.end()};
+}
+
+std::string name_of_link(hid_t group, hsize_t index) {
+  const auto name_into = [&](char* text, std::size_t bytes) {
+    const auto length =
+        H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, index, text, bytes, H5P_DEFAULT);
+    return static_cast<std::size_t>(check_hdf5(length, "H5Lget_name_by_idx", ErrorKind::input));
+  };
+  std::string name(name_into(nullptr, 0), '\0');
+  name_into(name.data(), name.size() + 1);
+  return name;
+}
+
+bool lies_within(const ArrayBox& box, const std::vector<std::int64_t>& extent) {
+  if (box.begin.size() != extent.size() || box.end.size() != extent.size()) return false;
+  for (std::size_t axis = 0; axis < extent.size(); ++axis) {
+    if (box.begin[axis] < 0 || box.begin[axis] > box.end[axis] || box.end[axis] > extent[axis]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Hdf5Reader::Hdf5Reader(std::string path) : path_(std::move(path)), file_(open_file(path_)) {
+  static_assert(sizeof(hid_t) == sizeof(std::int64_t));
+}
+
+Hdf5Reader::~Hdf5Reader() {
+  H5Fclose(file_);
+}
+
+std::vector<std::string> Hdf5Reader::arrays() const {
+  H5G_info_t group = {};
+  check_hdf5(H5Gget_info(file_, &group), path_, ErrorKind::input);
+  std::vector<std::string> names;
+  for (hsize_t i = 0; i < group.nlinks; ++i) {
+    std::string name = name_of_link(file_, i);
+    const Hdf5Handle object(H5Oopen(file_, name.c_str(), H5P_DEFAULT), H5Oclose);
+    if (H5Iget_type(object.id()) == H5I_DATASET) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+bool Hdf5Reader::has_array(const std::string& name) const {
+  return H5Lexists(file_, name.c_str(), H5P_DEFAULT) > 0;
+}
+
+bool Hdf5Reader::has_attribute(const std::string& name) const {
+  return H5Aexists(file_, name.c_str()) > 0;
+}
+
+std::int64_t Hdf5Reader::integer(const std::string& attribute) const {
+  const Hdf5Handle handle = open_attribute(file_, path_, attribute, H5T_INTEGER);
+  std::int64_t value = 0;
+  check_hdf5(H5Aread(handle.id(), H5T_NATIVE_INT64, &value), path_ + ": " + attribute, ErrorKind::input);
+  return value;
+}
+
+double Hdf5Reader::real(const std::string& attribute) const {
+  const Hdf5Handle handle = open_attribute(file_, path_, attribute, H5T_FLOAT);
+  double value = 0;
+  check_hdf5(H5Aread(handle.id(), H5T_NATIVE_DOUBLE, &value), path_ + ": " + attribute, ErrorKind::input);
+  return value;
+}
+
+std::string Hdf5Reader::text(const std::string& attribute) const {
+  const Hdf5Handle handle = open_attribute(file_, path_, attribute, H5T_STRING);
+  const Hdf5Handle type(check_hdf5(H5Aget_type(handle.id()), "H5Aget_type", ErrorKind::input), H5Tclose);
+  if (H5Tis_variable_str(type.id()) > 0)
+    refuse(path_, fmt::format("attribute '{}' has another type", attribute));
+  std::string value(H5Tget_size(type.id()), '\0');
+  check_hdf5(H5Aread(handle.id(), type.id(), value.data()), path_ + ": " + attribute, ErrorKind::input);
+  value.resize(std::strlen(value.c_str()));
+  return value;
+}
+
+std::vector<std::int64_t> Hdf5Reader::extent(const std::string& array) const {
+  return extent_of(open_dataset(file_, path_, array));
+}
+
+ElementType Hdf5Reader::type(const std::string& array) const {
+  const Hdf5Handle dataset = open_dataset(file_, path_, array);
+  const Hdf5Handle stored(check_hdf5(H5Dget_type(dataset.id()), "H5Dget_type", ErrorKind::input), H5Tclose);
+  for (const auto type :
+       {ElementType::float32, ElementType::float64, ElementType::int32, ElementType::int64}) {
+    if (H5Tequal(stored.id(), native_type(type)) > 0) return type;
+  }
+  refuse(path_, fmt::format("array '{}' holds neither float32, float64, int32 nor int64", array));
+}
+
+void Hdf5Reader::read_bytes(const std::string& array, const ArrayBox& box, ElementType wanted, void* values,
+                            std::size_t count) const {
+  const Hdf5Handle dataset = open_dataset(file_, path_, array);
+  const auto whole = extent_of(dataset);
+  if (type(array) != wanted) refuse(path_, fmt::format("array '{}' holds another type of number", array));
+  if (!lies_within(box, whole)) refuse(path_, fmt::format("array '{}' has other extents", array));
+  if (static_cast<std::size_t>(box.count()) != count) {
+    throw Error(ErrorKind::usage,
+                fmt::format("a box of {} cells does not fit {} values", box.count(), count));
+  }
+  if (count == 0) return;
+  const Hdf5Handle to = memory_space(box);
+  const Hdf5Handle from = select_box(whole, box);
+  check_hdf5(H5Dread(dataset.id(), native_type(wanted), to.id(), from.id(), H5P_DEFAULT, values),
+             fmt::format("{}: reading '{}'", path_, array), ErrorKind::input);
+}
+
+}  // namespace selvage::app

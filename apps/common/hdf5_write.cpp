@@ -1,0 +1,151 @@
+#include "common/agreement.hpp"
+#include "common/atomic_file.hpp"
+#include "common/hdf5_file.hpp"
+#include "common/hdf5_gather.hpp"
+#include "common/hdf5_objects.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <functional>
+
+namespace selvage::app {
+namespace {
+
+void check_array(const ArrayBlock& array) {
+  const std::size_t axes = array.extent.size();
+  bool fits = axes >= 1 && axes <= 3 && array.box.begin.size() == axes && array.box.end.size() == axes;
+  for (std::size_t axis = 0; fits && axis < axes; ++axis) {
+    const std::int64_t begin = array.box.begin[axis];
+    const std::int64_t end = array.box.end[axis];
+    fits = array.extent[axis] > 0 && begin >= 0 && begin <= end && end <= array.extent[axis];
+  }
+  if (fits) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("array {}: this rank's box is no part of an array of 1 to 3 axes", array.name));
+}
+
+/// What the file will need, with room for HDF5's own records.
+std::uint64_t file_bytes(std::span<const ArrayBlock> arrays) {
+  std::uint64_t bytes = std::uint64_t{64} << 10;
+  for (const auto& array : arrays) {
+    std::uint64_t array_bytes = bytes_of(array.type);
+    for (const std::int64_t cells : array.extent) array_bytes *= static_cast<std::uint64_t>(cells);
+    bytes += array_bytes;
+  }
+  return bytes;
+}
+
+/// Writes one file in steps that all ranks take together: none goes on, or stays behind, alone.
+class FileWriter {
+ public:
+  FileWriter(MPI_Comm comm, const std::string& path, bool parallel)
+      : comm_(comm), path_(path), partial_(partial_path(path)), parallel_(parallel) {
+    check_mpi(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
+    opens_ = parallel || rank_ == 0;
+  }
+
+  void write(std::span<const ArrayBlock> arrays, const Attributes& attributes) {
+    try {
+      step([&] { reserve(arrays); });
+      step([&] { create(arrays, attributes); });
+      for (std::size_t i = 0; i < arrays.size(); ++i) step([&] { write_array(arrays[i], i); });
+      step([&] { close(); });
+      step([&] { publish(); });
+    } catch (const AgreedError&) {
+      discard();
+      throw;
+    } catch (const Error&) {
+      // A rank is missing, so nothing collective may follow, closing the file included.
+      abandon();
+      throw;
+    }
+  }
+
+ private:
+  void step(const std::function<void()>& work) {
+    const auto named = [&] {
+      try {
+        work();
+      } catch (const Error& error) {
+        const bool names_file = error.message().find(path_) != std::string::npos;
+        if (names_file || error.kind() != ErrorKind::io) throw;
+        throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", path_, error.message()));
+      }
+    };
+    together(comm_, "writing " + path_, named, io_timeout_ms());
+  }
+
+  void reserve(std::span<const ArrayBlock> arrays) const {
+    for (const auto& array : arrays) check_array(array);
+    if (rank_ == 0) reserve_file(partial_, file_bytes(arrays));
+  }
+
+  void create(std::span<const ArrayBlock> arrays, const Attributes& attributes) {
+    if (!opens_) return;
+    silence_hdf5();
+    const Hdf5Handle access = parallel_ ? parallel_access(comm_) : serial_access();
+    const hid_t file = H5Fcreate(partial_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id());
+    file_ = Hdf5Handle(check_hdf5(file, "H5Fcreate"), H5Fclose);
+    for (const auto& [name, value] : attributes) write_attribute(file_.id(), name, value);
+    for (const auto& array : arrays) datasets_.push_back(create_dataset(file_.id(), array));
+  }
+
+  void write_array(const ArrayBlock& array, std::size_t i) const {
+    if (parallel_) {
+      write_box_together(datasets_[i].id(), array);
+    } else {
+      write_gathered(comm_, array, opens_ ? datasets_[i].id() : H5I_INVALID_HID);
+    }
+  }
+
+  void close() {
+    for (auto& dataset : datasets_) check_hdf5(dataset.reset(), "H5Dclose");
+    if (file_.valid()) check_hdf5(H5Fflush(file_.id(), H5F_SCOPE_GLOBAL), "H5Fflush");
+    check_hdf5(file_.reset(), "H5Fclose");
+  }
+
+  void publish() const {
+    if (rank_ == 0) publish_file(path_);
+  }
+
+  void discard() {
+    datasets_.clear();
+    file_.reset();
+    if (rank_ == 0) unlink(partial_.c_str());
+  }
+
+  void abandon() {
+    for (auto& dataset : datasets_) dataset.release();
+    file_.release();
+    if (rank_ == 0) unlink(partial_.c_str());
+  }
+
+  MPI_Comm comm_;
+  std::string path_;
+  std::string partial_;
+  bool parallel_;
+  bool opens_ = false;
+  int rank_ = 0;
+  Hdf5Handle file_;
+  std::vector<Hdf5Handle> datasets_;
+};
+
+}  // namespace
+
+void write_hdf5(MPI_Comm comm, const std::string& path, std::span<const ArrayBlock> arrays,
+                const Attributes& attributes, WriteMode mode) {
+  const bool parallel = mode == WriteMode::parallel || (mode == WriteMode::automatic && hdf5_is_parallel());
+  FileWriter(comm, path, parallel).write(arrays, attributes);
+}
+
+std::string describe_hdf5() {
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  check_hdf5(H5get_libversion(&major, &minor, &release), "H5get_libversion");
+  const char* form = hdf5_is_parallel() ? "parallel" : "serial, gathered on rank 0";
+  return fmt::format("{}.{}.{}, {}", major, minor, release, form);
+}
+
+}  // namespace selvage::app

@@ -1,0 +1,186 @@
+#include "common/session.hpp"
+
+#include "common/agreement.hpp"
+#include "common/error_claim.hpp"
+
+#include <selvage/environment.hpp>
+#include <selvage/error.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <thread>
+
+namespace selvage::app {
+namespace {
+
+/// How long a rank that lost the claim waits for the winner's abort before it ends the job by itself.
+constexpr auto abort_patience = std::chrono::seconds(2);
+/// Lets the launcher forward the message before the abort closes the pipes.
+constexpr auto forwarding_time = std::chrono::milliseconds(50);
+
+/// What a user needs: for bad input the sentence alone, for the rest also kind, rank and place.
+std::string text_of(const std::exception& error) {
+  const auto* ours = dynamic_cast<const Error*>(&error);
+  if (ours == nullptr) return error.what();
+  if (exit_code_of(error) == 2) return ours->message();
+  if (const auto* agreed = dynamic_cast<const AgreedError*>(&error)) {
+    return fmt::format("{} [{}, rank {}]", agreed->message(), to_string(agreed->kind()),
+                       agreed->first_rank());
+  }
+  return ours->what();
+}
+
+void print_error(const AppInfo& info, const std::exception& error) {
+  std::fflush(stdout);
+  // One write, so that the lines of several hosts can't mix.
+  const std::string line = fmt::format("{}: error: {}\n", info.name, text_of(error));
+  std::fwrite(line.data(), 1, line.size(), stderr);
+  std::fflush(stderr);
+}
+
+[[noreturn]] void end_all_ranks(ErrorClaim& claim, const AppInfo& info, const std::exception& error) {
+  const int code = exit_code_of(error);
+  if (claim.claim()) {
+    print_error(info, error);
+    std::this_thread::sleep_for(forwarding_time);
+  } else {
+    std::this_thread::sleep_for(abort_patience);
+  }
+  MPI_Abort(MPI_COMM_WORLD, code);
+  std::_Exit(code);
+}
+
+/// Kokkos' own arguments, and the device of this rank unless the user has chosen: the host's ranks take
+/// turns.
+std::vector<std::string> kokkos_arguments(const CommandLine& line, const AppInfo& info, int host_rank) {
+  std::vector<std::string> arguments = {info.name};
+  arguments.insert(arguments.end(), line.kokkos.begin(), line.kokkos.end());
+  const bool chosen = environment_text("KOKKOS_DEVICE_ID") || environment_text("KOKKOS_MAP_DEVICE_ID_BY") ||
+                      std::ranges::any_of(line.kokkos, [](const std::string& argument) {
+                        return argument.find("device-id") != std::string::npos;
+                      });
+  const int devices = Kokkos::num_devices();
+  if (!chosen && devices > 0) arguments.push_back(fmt::format("--kokkos-device-id={}", host_rank % devices));
+  return arguments;
+}
+
+/// Kokkos between its initialize and finalize.
+class KokkosRuntime {
+ public:
+  explicit KokkosRuntime(std::vector<std::string> arguments) : arguments_(std::move(arguments)) {
+    for (auto& argument : arguments_) pointers_.push_back(argument.data());
+    pointers_.push_back(nullptr);
+    int count = static_cast<int>(arguments_.size());
+    Kokkos::initialize(count, pointers_.data());
+  }
+  ~KokkosRuntime() { Kokkos::finalize(); }
+  KokkosRuntime(const KokkosRuntime&) = delete;
+  KokkosRuntime& operator=(const KokkosRuntime&) = delete;
+
+ private:
+  std::vector<std::string> arguments_;
+  std::vector<char*> pointers_;
+};
+
+/// Everything between MPI's start and end; returns the exit code.
+int run_checked(MPI_Comm comm, int host_rank, int argc, char** argv, const AppInfo& info,
+                const std::function<void(Session&)>& body) {
+  CommandLine line;
+  together(comm, "reading the command line", [&] { line = parse_command_line(argc, argv, info); });
+  if (line.text_only) {
+    int rank = 0;
+    check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+    if (rank == 0) fmt::print("{}", *line.text_only);
+    return 0;
+  }
+  const std::string input_text =
+      line.input_path ? read_text_everywhere(comm, *line.input_path) : std::string();
+  Input input;
+  together(comm, "reading the input",
+           [&] { input = Input::parse(input_text, line.input_path.value_or(""), line.overrides); });
+  const KokkosRuntime kokkos(kokkos_arguments(line, info, host_rank));
+  Session session(comm, info, std::move(line), std::move(input));
+  body(session);
+  return session.exit_code();
+}
+
+/// A duplicate of MPI_COMM_WORLD whose errors come back instead of ending the job without a word.
+MPI_Comm duplicate_world() {
+  MPI_Comm comm = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &comm), "MPI_Comm_dup of MPI_COMM_WORLD");
+  check_mpi(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  return comm;
+}
+
+int run_on_ranks(int argc, char** argv, const AppInfo& info, const std::function<void(Session&)>& body) {
+  MPI_Comm comm = duplicate_world();
+  auto claim = std::make_unique<ErrorClaim>(comm);
+  int code = 0;
+  try {
+    code = run_checked(comm, claim->host_rank(), argc, argv, info, body);
+  } catch (const AgreedError& error) {
+    code = exit_code_of(error);
+    if (code != 2) end_all_ranks(*claim, info, error);
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    if (rank == error.first_rank()) print_error(info, error);
+  } catch (const std::exception& error) {
+    end_all_ranks(*claim, info, error);
+  } catch (...) {
+    end_all_ranks(*claim, info, std::runtime_error("an exception of unknown type"));
+  }
+  std::fflush(stdout);
+  claim.reset();
+  MPI_Comm_free(&comm);
+  return code;
+}
+
+}  // namespace
+
+Session::Session(MPI_Comm comm, AppInfo info, CommandLine command_line, Input input)
+    : comm_(comm), info_(std::move(info)), command_line_(std::move(command_line)), input_(std::move(input)) {
+  check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(comm_, &ranks_), "MPI_Comm_size");
+}
+
+void Session::setup(const std::function<void()>& work) {
+  together(comm_, "setup", work);
+}
+
+void Session::print_line(const std::string& line) {
+  fmt::print("{}\n", line);
+  // Through a launcher standard output is a pipe or a false terminal: lines should still come as they are
+  // said.
+  std::fflush(stdout);
+}
+
+int exit_code_of(const std::exception& error) {
+  const auto* ours = dynamic_cast<const Error*>(&error);
+  if (ours == nullptr) return 1;
+  switch (ours->kind()) {
+    case ErrorKind::usage:
+    case ErrorKind::input:
+      return 2;
+    case ErrorKind::verification:
+      return 3;
+    default:
+      return 1;
+  }
+}
+
+int run_app(int argc, char** argv, const AppInfo& info, const std::function<void(Session&)>& body) {
+  // A file size limit should be a failed write with a message, not a death by signal.
+  std::signal(SIGXFSZ, SIG_IGN);
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  const int code = run_on_ranks(argc, argv, info, body);
+  MPI_Finalize();
+  return code;
+}
+
+}  // namespace selvage::app

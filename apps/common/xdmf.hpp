@@ -1,0 +1,33 @@
+#pragma once
+
+#include "common/hdf5_file.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace selvage::app {
+
+/// A uniform grid of points in physical space. Two or three axes, slowest first (so z, y, x: the last axis is
+/// the one that ParaView calls x).
+struct UniformMesh {
+  std::vector<std::int64_t> points;
+  std::vector<double> origin;
+  std::vector<double> spacing;
+};
+
+/// The arrays of one HDF5 file, as a time series refers to them.
+struct XdmfSnapshot {
+  double time;
+  std::int64_t step;
+  std::string file_name = {};  ///< beside the XDMF file
+  std::vector<std::pair<std::string, ElementType>> arrays = {};
+};
+
+/// An XDMF 3 document: a collection in time of uniform grids whose values lie at the points.
+[[nodiscard]] std::string xdmf_text(const std::string& name, const UniformMesh& mesh,
+                                    std::span<const XdmfSnapshot> snapshots);
+
+}  // namespace selvage::app
