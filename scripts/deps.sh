@@ -299,7 +299,30 @@ pip_download() {
     apt_install python3-pip python3-venv || return
     python=/usr/bin/python3
   fi
-  "$python" -m pip download --disable-pip-version-check --no-deps --no-binary :all: --dest "$1" pygenten==0.1.5
+  stub_build_backend "$1/stub"
+  PYTHONPATH=$1/stub "$python" -m pip download --disable-pip-version-check --no-deps --no-binary :all: \
+    --no-build-isolation --dest "$1" pygenten==0.1.5
+}
+
+# pip saves no source archive before it has asked the archive's build backend for metadata, and installing the real
+# backend takes Debian's pip minutes. Only the archive is wanted, so this one answers instead.
+stub_build_backend() {
+  mkdir -p "$1/scikit_build_core"
+  touch "$1/scikit_build_core/__init__.py"
+  cat >"$1/scikit_build_core/build.py" <<'EOF'
+import pathlib
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    folder = pathlib.Path(metadata_directory, "pygenten-0.1.5.dist-info")
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: pygenten\nVersion: 0.1.5\n")
+    return folder.name
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    raise NotImplementedError("only the source archive is wanted")
+EOF
 }
 
 # CUDA 13 changed two signatures that Kokkos 4.7.00 calls.
