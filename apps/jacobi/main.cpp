@@ -1,0 +1,52 @@
+#include "common/report.hpp"
+#include "common/session.hpp"
+#include "jacobi/settings.hpp"
+#include "jacobi/simulation.hpp"
+
+#include <selvage/comm/context.hpp>
+
+#include <memory>
+
+namespace {
+
+using namespace selvage;
+
+const app::AppInfo info{.name = "jacobi",
+                        .summary = "Jacobi iteration of the Poisson equation on a 2D or 3D grid",
+                        .version = SELVAGE_VERSION,
+                        .flags = {
+                            {.name = "--overlap",
+                             .key = "run.overlap",
+                             .value_name = "MODE",
+                             .help = "whether the interior is swept while ghosts travel",
+                             .choices = {"off", "host"}},
+                            {.name = "--steps-per-exchange",
+                             .key = "run.steps_per_exchange",
+                             .value_name = "N",
+                             .help = "sweeps from one exchange to the next, with halos as wide"},
+                            {.name = "--compare-serial",
+                             .key = "run.compare_serial",
+                             .help = "solve again on one rank without MPI and compare bit by bit"},
+                        }};
+
+void run_jacobi(app::Session& session) {
+  app::Report report(session);
+  if (session.command_line().env) {
+    report.print_environment();
+    return;
+  }
+  jacobi::Settings settings;
+  session.setup([&] { settings = jacobi::read_settings(session.input()); });
+  std::unique_ptr<Context> context;
+  session.setup([&] { context = std::make_unique<Context>(session.comm()); });
+  std::unique_ptr<jacobi::Simulation> simulation;
+  session.setup([&] { simulation = jacobi::make_simulation(session, report, settings, *context); });
+  if (session.command_line().check) return;
+  simulation->run();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return app::run_app(argc, argv, info, run_jacobi);
+}

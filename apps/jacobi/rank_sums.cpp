@@ -1,0 +1,57 @@
+#include "jacobi/rank_sums.hpp"
+
+#include "common/agreement.hpp"
+
+#include <selvage/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace selvage::jacobi {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+bool finished_in_time(MPI_Request& request, std::int64_t timeout_ms) {
+  const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
+  int done = 0;
+  while (true) {
+    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test of a sum over ranks");
+    if (done) return true;
+    if (Clock::now() >= deadline) return false;
+    std::this_thread::yield();
+  }
+}
+
+}  // namespace
+
+std::vector<double> gather_everywhere(MPI_Comm comm, std::string_view what, std::span<const double> values) {
+  int ranks = 0;
+  check_mpi(MPI_Comm_size(comm, &ranks), "MPI_Comm_size");
+  std::vector<double> all(values.size() * static_cast<std::size_t>(ranks));
+  const int count = static_cast<int>(values.size());
+  const std::int64_t timeout_ms = app::agreement_timeout_ms();
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallgather(values.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, comm, &request),
+            "MPI_Iallgather");
+  if (finished_in_time(request, timeout_ms)) return all;
+  // A collective doesn't say who is missing, so those who are here call the roll; it throws.
+  app::together(
+      comm, what, [] {}, std::min<std::int64_t>(timeout_ms, 2000));
+  throw Error(ErrorKind::timeout, fmt::format("{}: not all ranks came within {} ms", what, timeout_ms));
+}
+
+double sum_over_ranks(MPI_Comm comm, std::string_view what, double value) {
+  double sum = 0;
+  for (const double part : gather_everywhere(comm, what, std::span(&value, 1))) sum += part;
+  return sum;
+}
+
+double max_over_ranks(MPI_Comm comm, std::string_view what, double value) {
+  return std::ranges::max(gather_everywhere(comm, what, std::span(&value, 1)));
+}
+
+}  // namespace selvage::jacobi

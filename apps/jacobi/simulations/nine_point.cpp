@@ -1,0 +1,8 @@
+#include "jacobi/simulations/typed.hpp"
+
+namespace selvage::jacobi {
+
+template std::unique_ptr<Simulation> make_simulation_of<NinePoint>(app::Session&, app::Report&,
+                                                                   const Settings&, const Context&);
+
+}  // namespace selvage::jacobi
