@@ -1,7 +1,8 @@
 #include "peer.hpp"
 
 #include "../context_state.hpp"
-#include "../signal.hpp"
+#include "mailbox.hpp"
+#include "peer_routes.hpp"
 
 #include <Kokkos_Core.hpp>
 #include <fmt/format.h>
@@ -9,64 +10,14 @@
 namespace selvage::detail {
 namespace {
 
-/// The two flags of one directed pair. They lie in the memory of the rank that polls them; its peer writes
-/// them.
-struct Flags {
-  /// Released by the peer after its stores: what it puts for this epoch is in this rank's memory.
-  Flag arrived;
-  /// Released by the peer when it no longer reads what this rank put before: this epoch's put may begin.
-  Flag credit;
-};
-
-/// Tells a peer where this rank's flags and landing block for it are.
-struct MailboxCard {
-  SharedRange range;
-  std::uint64_t landing_offset = 0;
-};
-
-/// Everything of this rank that peers write to, except the fields: flags, then a landing block per peer, in
-/// which contributions wait to be folded in.
-class Mailbox {
- public:
-  Mailbox(Arena& arena, const std::vector<std::int64_t>& landing_bytes) : arena_(arena) {
-    std::size_t bytes = landing_bytes.size() * sizeof(Flags);
-    for (const std::int64_t landing : landing_bytes) {
-      landings_.push_back(bytes);
-      bytes += (static_cast<std::size_t>(landing) + alignof(Flags) - 1) / alignof(Flags) * alignof(Flags);
-    }
-    data_ = arena_.allocate(bytes);
-    bytes_ = bytes;
-  }
-  Mailbox(const Mailbox&) = delete;
-  Mailbox& operator=(const Mailbox&) = delete;
-  ~Mailbox() { arena_.deallocate(data_); }
-
-  [[nodiscard]] const Flags& flags(std::size_t peer) const {
-    return reinterpret_cast<const Flags*>(data_)[peer];
-  }
-  [[nodiscard]] const std::byte* landing(std::size_t peer) const { return data_ + landings_[peer]; }
-  [[nodiscard]] MailboxCard card(std::size_t peer) const {
-    MailboxCard card{.range = *arena_.find(data_, bytes_), .landing_offset = landings_[peer]};
-    card.range.offset += peer * sizeof(Flags);
-    card.landing_offset -= peer * sizeof(Flags);
-    return card;
-  }
-
- private:
-  Arena& arena_;
-  std::byte* data_ = nullptr;
-  std::size_t bytes_ = 0;
-  std::vector<std::size_t> landings_;
-};
-
 /// One neighbour.
 struct Peer {
   int rank = 0;
   bool owned_bytes = false;  ///< it keeps ghosts of this rank's cells
   bool ghost_bytes = false;  ///< this rank keeps ghosts of its cells
-  bool forward_credit = true;
-  std::vector<std::vector<CopyBox>> puts;          ///< by field: owned cells to its ghosts
-  std::vector<std::vector<CopyBox>> reverse_puts;  ///< by field: ghosts to its landing block
+  bool alternating = false;
+  Routes routes;
+  std::vector<std::vector<CopyBox>> reverse_puts;  ///< by field: ghosts to the landing block at their owner
   std::vector<std::vector<Contribution>> contributions;
   Flags* remote_flags = nullptr;
   std::vector<std::shared_ptr<Mapping>> mappings;
@@ -75,7 +26,23 @@ struct Peer {
 
   [[nodiscard]] bool sends(bool reverse) const { return reverse ? ghost_bytes : owned_bytes; }
   [[nodiscard]] bool receives(bool reverse) const { return reverse ? owned_bytes : ghost_bytes; }
-  [[nodiscard]] bool uses_credit(const Step& step) const { return step.guarded || forward_credit; }
+  /// Whether this rank's put waits for the peer's credit.
+  [[nodiscard]] bool awaits_credit(const Step& step) const {
+    return needs_credit(step, routes.puts_directly);
+  }
+  /// Whether the peer's put waits for this rank's credit; what the peer's awaits_credit says.
+  [[nodiscard]] bool gives_credit(const Step& step) const {
+    return needs_credit(step, routes.receives_directly);
+  }
+
+ private:
+  /// A landing block for ghosts is free again after two epochs of traffic both ways: the peer's next put
+  /// shows that it has finished the epoch before, so the block of that parity is unpacked. See peer.hpp for
+  /// the ghosts themselves.
+  [[nodiscard]] bool needs_credit(const Step& step, bool direct) const {
+    if (step.reverse || !owned_bytes || !ghost_bytes) return true;
+    return direct && (step.guarded || !alternating);
+  }
 };
 
 class PeerTransport final : public HaloTransport {
@@ -84,7 +51,7 @@ class PeerTransport final : public HaloTransport {
       : initiation_(parts.initiation), mailbox_(parts.context.arena(), landing_bytes(parts)) {
     const std::vector<MailboxCard> cards = exchange_cards(parts);
     for (std::size_t i = 0; i < parts.peers.size(); ++i) {
-      peers_.push_back(make_peer(parts, parts.peers[i], cards[i], mailbox_.landing(i)));
+      peers_.push_back(make_peer(parts, i, cards[i]));
     }
   }
 
@@ -94,7 +61,7 @@ class PeerTransport final : public HaloTransport {
       peer.sent = !peer.sends(step.reverse);
       peer.landed = !peer.receives(step.reverse);
       // Publishes to the peer: this rank is past its last read of what the peer will overwrite.
-      if (!peer.landed && peer.uses_credit(step)) release_epoch(peer.remote_flags->credit, step.epoch);
+      if (!peer.landed && peer.gives_credit(step)) release_epoch(peer.remote_flags->credit, step.epoch);
     }
     for (std::size_t i = 0; i < peers_.size(); ++i) try_put(i, step);
   }
@@ -105,7 +72,10 @@ class PeerTransport final : public HaloTransport {
       try_put(i, step);
       Peer& peer = peers_[i];
       // Acquires what the peer put: its stores to this rank's ghosts or landing block.
-      if (!peer.landed) peer.landed = has_reached(acquire_epoch(mailbox_.flags(i).arrived), step.epoch);
+      if (!peer.landed && has_reached(acquire_epoch(mailbox_.flags(i).arrived), step.epoch)) {
+        if (!step.reverse) copy_fields(step, peer.routes.unpacks[step.epoch % 2]);
+        peer.landed = true;
+      }
       done = done && peer.sent && peer.landed;
     }
     return done;
@@ -132,10 +102,12 @@ class PeerTransport final : public HaloTransport {
   }
 
  private:
-  static std::vector<std::int64_t> landing_bytes(const TransportParts& parts) {
-    std::vector<std::int64_t> bytes;
+  static std::vector<LandingBytes> landing_bytes(const TransportParts& parts) {
+    std::vector<LandingBytes> bytes;
     for (const PeerPlan& peer : parts.peers) {
-      bytes.push_back(Packing(peer.neighbour, parts.fields, parts.axes, Half::owned).bytes());
+      bytes.push_back(
+          {.ghosts = Packing(peer.neighbour, parts.fields, parts.axes, Half::ghost).bytes(),
+           .contributions = Packing(peer.neighbour, parts.fields, parts.axes, Half::owned).bytes()});
     }
     return bytes;
   }
@@ -158,55 +130,51 @@ class PeerTransport final : public HaloTransport {
     return received;
   }
 
-  static Peer make_peer(const TransportParts& parts, const PeerPlan& plan, const MailboxCard& card,
-                        const std::byte* landing) {
+  [[nodiscard]] Peer make_peer(const TransportParts& parts, std::size_t index,
+                               const MailboxCard& card) const {
+    const PeerPlan& plan = parts.peers[index];
     const Packing owned(plan.neighbour, parts.fields, parts.axes, Half::owned);
     const Packing ghost(plan.neighbour, parts.fields, parts.axes, Half::ghost);
     Peer peer;
     peer.rank = plan.neighbour.rank;
     peer.owned_bytes = owned.bytes() > 0;
     peer.ghost_bytes = ghost.bytes() > 0;
-    const bool both_ways = peer.owned_bytes && peer.ghost_bytes;
-    peer.forward_credit = !(parts.ghost_reuse == GhostReuse::alternating && both_ways);
-    const PeerMappings::Mapped mailbox = parts.context.mappings().map(card.range);
-    peer.remote_flags = reinterpret_cast<Flags*>(mailbox.data);
-    peer.mappings.push_back(mailbox.owner);
+    peer.alternating = parts.ghost_reuse == GhostReuse::alternating;
+    std::byte* mailbox = map(peer, parts, card.range);
+    peer.remote_flags = reinterpret_cast<Flags*>(mailbox + card.flags_offset);
+    PeerMemory remote{.fields = {},
+                      .ghosts_blocks = {mailbox + card.ghosts_offsets[0], mailbox + card.ghosts_offsets[1]}};
     for (std::size_t f = 0; f < parts.fields.size(); ++f) {
-      peer.puts.push_back(map_and_put(peer, parts, plan, f));
-      peer.reverse_puts.push_back(pack_boxes(ghost, f, parts.fields[f], mailbox.data + card.landing_offset));
-      peer.contributions.push_back(contributions_of(owned, f, parts.fields[f], landing));
+      remote.fields.push_back(map(peer, parts, plan.cards[f].range));
+      peer.reverse_puts.push_back(pack_boxes(ghost, f, parts.fields[f], mailbox + card.contributions_offset));
+      peer.contributions.push_back(
+          contributions_of(owned, f, parts.fields[f], mailbox_.contributions(index)));
     }
+    peer.routes = make_routes(parts, plan, remote, {mailbox_.ghosts(index, 0), mailbox_.ghosts(index, 1)});
     return peer;
   }
 
-  static std::vector<CopyBox> map_and_put(Peer& peer, const TransportParts& parts, const PeerPlan& plan,
-                                          std::size_t index) {
-    const Field& field = parts.fields[index];
-    const FieldCard& card = plan.cards[index];
-    const PeerMappings::Mapped target = parts.context.mappings().map(card.range);
-    peer.mappings.push_back(target.owner);
-    const Layout here{.strides = field.strides, .element_bytes = field.element_bytes};
-    const Layout there{.strides = card.strides, .element_bytes = card.element_bytes};
-    std::vector<CopyBox> puts;
-    for (const Link& link : plan.neighbour.links) {
-      const Region from = in_field(link.owned, field, parts.axes);
-      if (from.elements() == 0) continue;
-      const Region to = in_field(link.peer_ghost, field, parts.axes);
-      puts.push_back(view_to_view(field.data, here, from, target.data, there, to, BoxUse::move));
+  static std::byte* map(Peer& peer, const TransportParts& parts, const SharedRange& range) {
+    const PeerMappings::Mapped mapped = parts.context.mappings().map(range);
+    peer.mappings.push_back(mapped.owner);
+    return mapped.data;
+  }
+
+  static void copy_fields(const Step& step, const std::vector<std::vector<CopyBox>>& boxes) {
+    for (std::size_t field = 0; field < boxes.size(); ++field) {
+      if (step.has(field)) step.executor.copy(boxes[field]);
     }
-    return puts;
   }
 
   void try_put(std::size_t index, const Step& step) {
     Peer& peer = peers_[index];
     if (peer.sent) return;
-    if (peer.uses_credit(step) && !has_reached(acquire_epoch(mailbox_.flags(index).credit), step.epoch))
-      return;
+    // Acquires that the peer no longer reads what this put overwrites.
+    const bool free =
+        !peer.awaits_credit(step) || has_reached(acquire_epoch(mailbox_.flags(index).credit), step.epoch);
+    if (!free) return;
     Kokkos::Profiling::pushRegion("comm::put");
-    const auto& copies = step.reverse ? peer.reverse_puts : peer.puts;
-    for (std::size_t field = 0; field < copies.size(); ++field) {
-      if (step.has(field)) step.executor.copy(copies[field]);
-    }
+    copy_fields(step, step.reverse ? peer.reverse_puts : peer.routes.puts[step.epoch % 2]);
     // Publishes to the peer: the cells just stored into its memory.
     release_epoch(peer.remote_flags->arrived, step.epoch);
     peer.sent = true;

@@ -7,11 +7,12 @@ namespace selvage::detail {
 
 /// Zero copy between ranks of one host (Chu et al., zero-copy datatypes; Selvage mechanism C3): the sender's
 /// one copy reads its own cells and writes the neighbour's ghosts in the neighbour's layout, then releases a
-/// flag there.
+/// flag there. Sparse regions go through a landing block in the neighbour's memory instead (their one-shot
+/// packing, C4), which the neighbour unpacks; density decides (C5), see peer_routes.hpp.
 ///
 /// Why ghosts that are still read can't be overwritten: either the receiver has released a credit for this
 /// epoch, or, with GhostReuse::alternating and traffic both ways, what the neighbour sent last proves that it
-/// has read them.
+/// has read them. Landing blocks come in two, by parity of the epoch, and need traffic both ways only.
 [[nodiscard]] std::unique_ptr<HaloTransport> make_peer_transport(TransportParts parts);
 [[nodiscard]] std::string refuse_peer(const PairFacts& facts);
 

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "../arena.hpp"
+#include "../signal.hpp"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace selvage::detail {
+
+/// The two flags of one directed pair. They lie in the memory of the rank that polls them; its peer writes
+/// them.
+struct Flags {
+  /// Released by the peer after its stores: what it puts for this epoch is in this rank's memory.
+  Flag arrived;
+  /// Released by the peer when it no longer reads what this rank put before: this epoch's put may begin.
+  Flag credit;
+};
+
+/// How many bytes one peer may put into each kind of landing block.
+struct LandingBytes {
+  std::int64_t ghosts = 0;         ///< packed ghosts, per epoch parity
+  std::int64_t contributions = 0;  ///< of a reduction
+};
+
+/// Tells a peer where the things it writes to are.
+struct MailboxCard {
+  SharedRange range;
+  std::uint64_t flags_offset = 0;
+  std::array<std::uint64_t, 2> ghosts_offsets{};  ///< by epoch parity
+  std::uint64_t contributions_offset = 0;
+};
+
+/// Everything of this rank that peers write to, except the fields: per peer, flags and landing blocks, where
+/// bytes wait until this rank copies them on or folds them in.
+class Mailbox {
+ public:
+  /// \param landing_bytes  per peer
+  Mailbox(Arena& arena, const std::vector<LandingBytes>& landing_bytes);
+  Mailbox(const Mailbox&) = delete;
+  Mailbox& operator=(const Mailbox&) = delete;
+  ~Mailbox();
+
+  [[nodiscard]] const MailboxCard& card(std::size_t peer) const { return cards_[peer]; }
+  [[nodiscard]] const Flags& flags(std::size_t peer) const {
+    return *reinterpret_cast<const Flags*>(data_ + cards_[peer].flags_offset);
+  }
+  [[nodiscard]] const std::byte* ghosts(std::size_t peer, int parity) const {
+    return data_ + cards_[peer].ghosts_offsets[parity];
+  }
+  [[nodiscard]] const std::byte* contributions(std::size_t peer) const {
+    return data_ + cards_[peer].contributions_offset;
+  }
+
+ private:
+  Arena& arena_;
+  std::byte* data_ = nullptr;
+  std::vector<MailboxCard> cards_;
+};
+
+}  // namespace selvage::detail
