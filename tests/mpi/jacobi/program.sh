@@ -1,0 +1,56 @@
+# Sourced by the tests that run jacobi as a user would. They need LAUNCHER (the number of ranks comes next), JACOBI (the
+# program) and INPUTS (its input files).
+set -u
+: "${LAUNCHER:?}" "${JACOBI:?}" "${INPUTS:?}"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+failures=0
+
+fail() {
+  echo "FAILED: $*"
+  if [[ -s $scratch/output ]]; then sed 's/^/    /' "$scratch/output"; fi
+  failures=$((failures + 1))
+}
+
+# run RANKS ARGUMENT...: output of all ranks in $scratch/output, the exit code in $code.
+run() {
+  local ranks=$1
+  shift
+  code=0
+  # LAUNCHER is a command line.
+  # shellcheck disable=SC2086
+  $LAUNCHER "$ranks" "$JACOBI" "$@" >"$scratch/output" 2>&1 </dev/null || code=$?
+}
+
+expect_success() {
+  run "$@"
+  if [[ $code -ne 0 ]]; then fail "exit code $code: $*"; fi
+}
+
+# expect_text REGEX WHAT: the last run printed it.
+expect_text() {
+  if ! grep -qE -- "$1" "$scratch/output"; then fail "no line matches '$1': $2"; fi
+}
+
+# expect_failure CODE REGEX RANKS ARGUMENT...: ends with that code and exactly one message, which matches.
+expect_failure() {
+  local expected_code=$1 regex=$2
+  shift 2
+  run "$@"
+  if [[ $code -ne $expected_code ]]; then fail "exit code $code instead of $expected_code: $*"; fi
+  local messages
+  messages=$(grep -c '^jacobi: error:' "$scratch/output")
+  if [[ $messages -ne 1 ]]; then fail "$messages messages instead of 1: $*"; fi
+  if ! grep -qE -- "^jacobi: error:.*($regex)" "$scratch/output"; then fail "no message matches '$regex': $*"; fi
+}
+
+# checksums DIRECTORY: of all files in it, to see that none changed.
+checksums() { (cd "$1" && find . -type f -exec cksum {} + | sort -k 3); }
+
+finish() {
+  if [[ $failures -gt 0 ]]; then
+    echo "$failures failed"
+    exit 1
+  fi
+  echo "passed"
+}
