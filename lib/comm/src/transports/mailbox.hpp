@@ -9,6 +9,13 @@
 
 namespace selvage::detail {
 
+/// What a rank says it is doing in an epoch; both ranks of a pair must be doing the same.
+struct Operation {
+  std::uint64_t fields = 0;
+  std::uint64_t reverse = 0;
+  friend bool operator==(const Operation&, const Operation&) = default;
+};
+
 /// The two flags of one directed pair. They lie in the memory of the rank that polls them; its peer writes
 /// them.
 struct Flags {
@@ -16,6 +23,9 @@ struct Flags {
   Flag arrived;
   /// Released by the peer when it no longer reads what this rank put before: this epoch's put may begin.
   Flag credit;
+  /// Written by the peer before it releases `arrived`, by parity of the epoch: it may be one epoch ahead, not
+  /// two.
+  alignas(128) std::array<Operation, 2> operations{};
 };
 
 /// How many bytes one peer may put into each kind of landing block.

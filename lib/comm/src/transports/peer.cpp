@@ -73,6 +73,7 @@ class PeerTransport final : public HaloTransport {
       Peer& peer = peers_[i];
       // Acquires what the peer put: its stores to this rank's ghosts or landing block.
       if (!peer.landed && has_reached(acquire_epoch(mailbox_.flags(i).arrived), step.epoch)) {
+        require_same_operation(i, step);
         if (!step.reverse) copy_fields(step, peer.routes.unpacks[step.epoch % 2]);
         peer.landed = true;
       }
@@ -166,6 +167,21 @@ class PeerTransport final : public HaloTransport {
     }
   }
 
+  static Operation operation_of(const Step& step) { return {step.fields, step.reverse ? 1U : 0U}; }
+
+  void require_same_operation(std::size_t index, const Step& step) const {
+    const Operation theirs = mailbox_.flags(index).operations[step.epoch % 2];
+    const Operation mine = operation_of(step);
+    if (theirs == mine) return;
+    const auto describe = [](const Operation& operation) {
+      return fmt::format("{} Views {:#x} (bit set)", operation.reverse != 0 ? "reduces" : "exchanges",
+                         operation.fields);
+    };
+    throw Error(ErrorKind::usage,
+                fmt::format("ranks call one HaloExchange differently: in epoch {} rank {} {}, this rank {}",
+                            step.epoch, peers_[index].rank, describe(theirs), describe(mine)));
+  }
+
   void try_put(std::size_t index, const Step& step) {
     Peer& peer = peers_[index];
     if (peer.sent) return;
@@ -175,7 +191,8 @@ class PeerTransport final : public HaloTransport {
     if (!free) return;
     Kokkos::Profiling::pushRegion("comm::put");
     copy_fields(step, step.reverse ? peer.reverse_puts : peer.routes.puts[step.epoch % 2]);
-    // Publishes to the peer: the cells just stored into its memory.
+    peer.remote_flags->operations[step.epoch % 2] = operation_of(step);
+    // Publishes to the peer: the cells just stored into its memory, and which operation they belong to.
     release_epoch(peer.remote_flags->arrived, step.epoch);
     peer.sent = true;
     Kokkos::Profiling::popRegion();
