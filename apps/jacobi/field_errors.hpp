@@ -29,6 +29,46 @@ struct FieldErrors {
   }
 };
 
+namespace detail {
+
+/// Outside of the class that runs it, because nvcc has to name it.
+template <class Real, int D>
+struct ErrorKernel {
+  using value_type = FieldErrors;
+
+  const Real* first_cell;
+  Strides<D> stride;
+  Kokkos::Array<const double*, D> mode;
+  Kokkos::Array<std::int64_t, D> extent;
+  double discrete_amplitude;
+  double iterate_amplitude;
+  double exact_amplitude;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t index, FieldErrors& errors) const {
+    const std::int64_t x = index % extent[D - 1];
+    std::int64_t row = index / extent[D - 1];
+    double g = mode[D - 1][x];
+    std::ptrdiff_t cell = static_cast<std::ptrdiff_t>(x);
+    if constexpr (D == 3) {
+      const std::int64_t z = row / extent[1];
+      row -= z * extent[1];
+      g *= mode[0][z];
+      cell += static_cast<std::ptrdiff_t>(z) * stride.z;
+    }
+    g *= mode[D - 2][row];
+    cell += static_cast<std::ptrdiff_t>(row) * stride.y;
+    const auto u = static_cast<double>(first_cell[cell]);
+    errors.join({(discrete_amplitude * g - u) * g, Kokkos::abs(u - iterate_amplitude * g),
+                 Kokkos::abs(u - exact_amplitude * g)});
+  }
+  KOKKOS_INLINE_FUNCTION static void init(FieldErrors& errors) { errors = FieldErrors{}; }
+  KOKKOS_INLINE_FUNCTION static void join(FieldErrors& errors, const FieldErrors& other) {
+    errors.join(other);
+  }
+};
+
+}  // namespace detail
+
 /// Measures FieldErrors; holds the mode's tables for one rank's box.
 template <class Real, int D, class Space>
 class ErrorMeter {
@@ -48,13 +88,13 @@ class ErrorMeter {
   /// \param first_cell  the box's first cell
   [[nodiscard]] FieldErrors measure(const Real* first_cell, const Strides<D>& stride,
                                     std::int64_t sweeps) const {
-    Kernel kernel{first_cell,
-                  stride,
-                  {},
-                  extent_,
-                  theory_.discrete_amplitude,
-                  theory_.discrete_amplitude * (1 - theory_.error(sweeps)),
-                  theory_.exact_amplitude};
+    detail::ErrorKernel<Real, D> kernel{first_cell,
+                                        stride,
+                                        {},
+                                        extent_,
+                                        theory_.discrete_amplitude,
+                                        theory_.discrete_amplitude * (1 - theory_.error(sweeps)),
+                                        theory_.exact_amplitude};
     for (int axis = 0; axis < D; ++axis) kernel.mode[axis] = modes_[axis].data();
     std::int64_t cells = 1;
     for (int axis = 0; axis < D; ++axis) cells *= extent_[axis];
@@ -67,40 +107,6 @@ class ErrorMeter {
 
  private:
   using Table = Kokkos::View<double*, typename Space::memory_space>;
-
-  struct Kernel {
-    using value_type = FieldErrors;
-
-    const Real* first_cell;
-    Strides<D> stride;
-    Kokkos::Array<const double*, D> mode;
-    Kokkos::Array<std::int64_t, D> extent;
-    double discrete_amplitude;
-    double iterate_amplitude;
-    double exact_amplitude;
-
-    KOKKOS_INLINE_FUNCTION void operator()(std::int64_t index, FieldErrors& errors) const {
-      const std::int64_t x = index % extent[D - 1];
-      std::int64_t row = index / extent[D - 1];
-      double g = mode[D - 1][x];
-      std::ptrdiff_t cell = static_cast<std::ptrdiff_t>(x);
-      if constexpr (D == 3) {
-        const std::int64_t z = row / extent[1];
-        row -= z * extent[1];
-        g *= mode[0][z];
-        cell += static_cast<std::ptrdiff_t>(z) * stride.z;
-      }
-      g *= mode[D - 2][row];
-      cell += static_cast<std::ptrdiff_t>(row) * stride.y;
-      const auto u = static_cast<double>(first_cell[cell]);
-      errors.join({(discrete_amplitude * g - u) * g, Kokkos::abs(u - iterate_amplitude * g),
-                   Kokkos::abs(u - exact_amplitude * g)});
-    }
-    KOKKOS_INLINE_FUNCTION static void init(FieldErrors& errors) { errors = FieldErrors{}; }
-    KOKKOS_INLINE_FUNCTION static void join(FieldErrors& errors, const FieldErrors& other) {
-      errors.join(other);
-    }
-  };
 
   Space space_;
   Theory theory_;
