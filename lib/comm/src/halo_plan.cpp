@@ -274,8 +274,8 @@ void HaloPlan::note_path(const PeerPlan& peer, std::string transport, std::strin
   std::vector<std::string> names;
   for (const Link& link : peer.neighbour.links) names.push_back(direction_name(link.direction, axes));
   path.directions = fmt::format("{}", fmt::join(names, " "));
-  path.sent_bytes = Packing(peer.neighbour, fields_, axes, Half::owned).bytes();
-  path.received_bytes = Packing(peer.neighbour, fields_, axes, Half::ghost).bytes();
+  path.sent_bytes = Packing(peer.neighbour, fields_, axes, Half::owned).payload_bytes();
+  path.received_bytes = Packing(peer.neighbour, fields_, axes, Half::ghost).payload_bytes();
   paths_.push_back(std::move(path));
 }
 

@@ -30,6 +30,8 @@ Packing::Packing(const Neighbour& neighbour, std::span<const Field> fields, int 
       slots.push_back({link.direction, region, offset});
       offset += region.elements() * field.element_bytes;
     }
+    payload_bytes_ += offset - begins_.back();
+    offset = (offset + field_alignment - 1) / field_alignment * field_alignment;
     begins_.push_back(offset);
   }
 }

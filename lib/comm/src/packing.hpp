@@ -17,9 +17,12 @@ enum class Half {
 /// Where each field and direction lies in the packed block that two neighbours exchange.
 ///
 /// The block is ordered by field, then by the owner's direction ascending, so that one side's `owned` block
-/// and the other side's `ghost` block are the same bytes.
+/// and the other side's `ghost` block are the same bytes. Each field starts aligned: elements are read from
+/// the block where they lie.
 class Packing {
  public:
+  static constexpr std::int64_t field_alignment = 16;
+
   struct Slot {
     Direction direction;
     Region region;
@@ -28,15 +31,19 @@ class Packing {
 
   Packing(const Neighbour& neighbour, std::span<const Field> fields, int axes, Half half);
 
+  /// Of the block, gaps between fields included.
   [[nodiscard]] std::int64_t bytes() const { return begins_.back(); }
+  [[nodiscard]] std::int64_t payload_bytes() const { return payload_bytes_; }
   [[nodiscard]] std::int64_t field_begin(std::size_t field) const { return begins_[field]; }
   [[nodiscard]] std::int64_t field_bytes(std::size_t field) const {
     return begins_[field + 1] - begins_[field];
   }
+  /// By ascending offset.
   [[nodiscard]] std::span<const Slot> slots(std::size_t field) const { return slots_[field]; }
 
  private:
   std::vector<std::int64_t> begins_{0};
+  std::int64_t payload_bytes_ = 0;
   std::vector<std::vector<Slot>> slots_;
 };
 

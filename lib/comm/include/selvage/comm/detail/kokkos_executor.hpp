@@ -5,7 +5,8 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <cstring>
+#include <bit>
+#include <cstdint>
 #include <string>
 
 namespace selvage::detail {
@@ -60,6 +61,20 @@ struct DeviceBox {
   std::int64_t source_strides[4];
   std::int64_t target_strides[4];
 };
+
+/// The largest word, up to 16 bytes, that a box's elements can be read and written in: nothing but their size
+/// says how elements of a struct, or of a block packed from several Views, are aligned.
+[[nodiscard]] inline int word_bytes(const CopyBox& box) {
+  std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(box.source) |
+                        reinterpret_cast<std::uintptr_t>(box.target) |
+                        static_cast<std::uintptr_t>(box.element_bytes);
+  for (int axis = 0; axis < 4; ++axis) {
+    if (box.extents[axis] == 1) continue;
+    bits |= static_cast<std::uintptr_t>(box.source_strides[axis] | box.target_strides[axis]);
+  }
+  constexpr std::uintptr_t widest = 16;
+  return 1 << std::countr_zero(bits | widest);
+}
 
 /// Copies elements of `words` words on a device, one thread per element.
 template <int WordBytes>
@@ -144,11 +159,18 @@ class KokkosExecutor final : public Executor {
   }
 
   void copy_on_device(const CopyBox& box) {
-    if (box.element_bytes == 16) return copy_words<16>(box);
-    if (box.element_bytes % 8 == 0) return copy_words<8>(box);
-    if (box.element_bytes % 4 == 0) return copy_words<4>(box);
-    if (box.element_bytes % 2 == 0) return copy_words<2>(box);
-    copy_words<1>(box);
+    switch (word_bytes(box)) {
+      case 16:
+        return copy_words<16>(box);
+      case 8:
+        return copy_words<8>(box);
+      case 4:
+        return copy_words<4>(box);
+      case 2:
+        return copy_words<2>(box);
+      default:
+        copy_words<1>(box);
+    }
   }
 
   template <int WordBytes>
