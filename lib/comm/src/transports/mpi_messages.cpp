@@ -88,8 +88,10 @@ void MpiMessages::start(const Step& step) {
   send_ranks_.clear();
   receives_.clear();
   expected_.clear();
+  // A device may still unpack, or fold in, what the previous exchange received into the same blocks.
+  const bool asynchronous = !step.executor.runs_on_host();
+  if (initiation_ == Initiation::host || asynchronous) step.executor.fence();
   post_receives(step);
-  if (initiation_ == Initiation::host) step.executor.fence();
   pack_and_send(step);
 }
 
