@@ -1,0 +1,134 @@
+#include "path_selector.hpp"
+
+#include "registry.hpp"
+
+#include <selvage/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <set>
+#include <string>
+
+namespace selvage::detail {
+namespace {
+
+PairFacts best_facts() {
+  PairFacts facts;
+  facts.rank = 3;
+  facts.same_host = true;
+  return facts;
+}
+
+PairFacts unshared() {
+  PairFacts facts = best_facts();
+  facts.unshared_field = "View \"u\" of rank 3 is not in shared memory";
+  return facts;
+}
+
+PairFacts on_device() {
+  PairFacts facts = best_facts();
+  facts.device_memory = true;
+  facts.gpu_aware_refusal = "this MPI takes no device pointers";
+  return facts;
+}
+
+Path chosen(const PairFacts& facts) {
+  return select_path(facts, std::nullopt, "");
+}
+
+std::string refusal(const PairFacts& facts, Transport forced, const std::string& forced_by) {
+  try {
+    static_cast<void>(select_path(facts, forced, forced_by));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::unsupported);
+    return error.message();
+  }
+  return "none";
+}
+
+TEST(PathSelector, PrefersPeerWhereNothingSpeaksAgainstIt) {
+  EXPECT_EQ(chosen(best_facts()).transport, Transport::peer);
+  EXPECT_EQ(chosen(best_facts()).why, "same host, all Views in shared memory");
+}
+
+TEST(PathSelector, SaysWhichViewKeepsItFromPeer) {
+  const Path path = chosen(unshared());
+  EXPECT_EQ(path.transport, Transport::mpi_direct);
+  EXPECT_EQ(path.why,
+            "MPI takes the packed memory as it is; not peer: View \"u\" of rank 3 is not in shared memory");
+}
+
+TEST(PathSelector, TakesMpiToOtherHostsAndSaysSo) {
+  PairFacts facts = best_facts();
+  facts.same_host = false;
+  EXPECT_EQ(chosen(facts).transport, Transport::mpi_direct);
+  EXPECT_EQ(chosen(facts).why, "MPI takes the packed memory as it is; not peer: the rank is on another host");
+}
+
+TEST(PathSelector, PassesOnWhyMemoryCannotBeMapped) {
+  PairFacts facts = best_facts();
+  facts.mapping_refusal = "cannot open another rank's shared memory: Permission denied";
+  EXPECT_EQ(chosen(facts).transport, Transport::mpi_direct);
+  EXPECT_NE(chosen(facts).why.find("not peer: cannot open another rank's shared memory: Permission denied"),
+            std::string::npos);
+}
+
+TEST(PathSelector, StagesDeviceMemoryUnlessMpiTakesItAsItIs) {
+  const Path staged = chosen(on_device());
+  EXPECT_EQ(staged.transport, Transport::mpi_staged);
+  EXPECT_EQ(staged.why,
+            "works everywhere; not peer: peer access to GPU memory is not built in; not mpi_direct: this MPI "
+            "takes no device pointers");
+  PairFacts aware = on_device();
+  aware.gpu_aware_refusal.clear();
+  EXPECT_EQ(chosen(aware).transport, Transport::mpi_direct);
+}
+
+TEST(PathSelector, DoesNotAskAnMpiForDevicePointersThatThereAreNot) {
+  PairFacts facts = unshared();
+  facts.gpu_aware_refusal = "this MPI takes no device pointers";
+  EXPECT_EQ(chosen(facts).transport, Transport::mpi_direct);
+}
+
+TEST(PathSelector, ObeysAForcedTransportAndSaysWhoForcedIt) {
+  for (const Transport transport : {Transport::peer, Transport::mpi_direct, Transport::mpi_staged}) {
+    const Path path = select_path(best_facts(), transport, "SELVAGE_TRANSPORT");
+    EXPECT_EQ(path.transport, transport);
+    EXPECT_EQ(path.why, "forced by SELVAGE_TRANSPORT");
+  }
+}
+
+TEST(PathSelector, RefusesAForcedTransportWithForcerRankAndReason) {
+  EXPECT_EQ(
+      refusal(unshared(), Transport::peer, "the option transport"),
+      "transport peer, forced by the option transport, is not possible with rank 3: View \"u\" of rank 3 "
+      "is not in shared memory");
+  EXPECT_EQ(
+      refusal(on_device(), Transport::mpi_direct, "SELVAGE_TRANSPORT"),
+      "transport mpi_direct, forced by SELVAGE_TRANSPORT, is not possible with rank 3: this MPI takes no "
+      "device pointers");
+  PairFacts remote = best_facts();
+  remote.same_host = false;
+  EXPECT_EQ(
+      refusal(remote, Transport::peer, "SELVAGE_TRANSPORT"),
+      "transport peer, forced by SELVAGE_TRANSPORT, is not possible with rank 3: the rank is on another "
+      "host");
+}
+
+TEST(PathSelector, AlwaysHasAWayLeft) {
+  PairFacts worst = on_device();
+  worst.same_host = false;
+  worst.mapping_refusal = "no";
+  worst.unshared_field = "none";
+  EXPECT_EQ(chosen(worst).transport, Transport::mpi_staged);
+}
+
+TEST(Registry, HoldsEveryTransportOnce) {
+  std::set<Transport> seen;
+  for (const TransportEntry& entry : transports()) EXPECT_TRUE(seen.insert(entry.transport).second);
+  EXPECT_EQ(seen, (std::set{Transport::peer, Transport::mpi_direct, Transport::mpi_staged}));
+}
+
+}  // namespace
+}  // namespace selvage::detail
