@@ -9,10 +9,11 @@
 #include <chrono>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
-#include <sstream>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -144,17 +145,15 @@ struct FileText {
 constexpr std::size_t most_text_bytes = std::size_t{256} << 20;
 
 FileText read_file(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return {"", EISDIR};
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) return {"", errno != 0 ? errno : EIO};
-  std::ostringstream text;
-  text << file.rdbuf();
-  // A directory opens, but reading it fails.
-  if (file.bad() || (text.fail() && file.peek() != std::ifstream::traits_type::eof())) {
-    return {"", errno != 0 ? errno : EISDIR};
-  }
-  if (text.view().size() > most_text_bytes) return {"", EFBIG};
-  return {text.str(), 0};
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (file.bad()) return {"", EIO};
+  if (text.size() > most_text_bytes) return {"", EFBIG};
+  return {std::move(text), 0};
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -18,18 +19,21 @@
 namespace selvage::app {
 namespace {
 
-/// 0, or the errno that writing so many bytes would end with. Cheap: where the file system can reserve, it
-/// does.
+/// 0, or the errno that writing so many bytes would end with. The room is reserved where the file system can.
 int can_hold(const Descriptor& file, std::uint64_t bytes) {
   if (bytes == 0) return 0;
   rlimit limit = {};
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur)
     return EFBIG;
-  if (fallocate(file.number(), 0, 0, static_cast<off_t>(bytes)) == 0) return 0;
-  if (errno != EOPNOTSUPP && errno != ENOSYS) return errno;
+  // Compared first: reserving more than there is would fill the disk for everybody until it fails.
   struct statvfs disk = {};
-  if (fstatvfs(file.number(), &disk) != 0) return 0;
-  return static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize < bytes ? ENOSPC : 0;
+  struct stat own = {};
+  if (fstatvfs(file.number(), &disk) == 0 && fstat(file.number(), &own) == 0) {
+    const auto held = static_cast<std::uint64_t>(own.st_blocks) * 512;
+    if (static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize + held < bytes) return ENOSPC;
+  }
+  if (fallocate(file.number(), FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes)) == 0) return 0;
+  return errno == EOPNOTSUPP || errno == ENOSYS ? 0 : errno;
 }
 
 /// Makes a rename survive a power cut. Not every file system can, and the data is safe anyway: no error.
@@ -52,6 +56,14 @@ void reserve_file(const std::string& path, std::uint64_t bytes) {
   if (reason == 0) return;
   unlink(path.c_str());
   throw_io_error(fmt::format("cannot write {} bytes to", bytes), path, reason);
+}
+
+void hold_room(const std::string& path, std::uint64_t bytes) {
+  const Descriptor file(path, O_WRONLY);
+  if (file.number() < 0) throw_io_error("cannot open", path, errno);
+  if (const int reason = can_hold(file, bytes)) {
+    throw_io_error(fmt::format("cannot write {} bytes to", bytes), path, reason);
+  }
 }
 
 void publish_file(const std::string& path) {

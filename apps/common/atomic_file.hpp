@@ -13,6 +13,9 @@ namespace selvage::app {
 /// process's file size limit. \throws Error{io} with path and the system's reason; the file is then gone
 void reserve_file(const std::string& path, std::uint64_t bytes);
 
+/// Like reserve_file() for a file that exists: keeps its content and length. \throws Error{io}
+void hold_room(const std::string& path, std::uint64_t bytes);
+
 /// Flushes PATH.partial to the disk and renames it to PATH. \throws Error{io}; PATH.partial is then removed
 void publish_file(const std::string& path);
 

@@ -38,7 +38,10 @@ void add_flag(CLI::App& parser, const Flag& flag, CommandLine& line) {
   std::string help = flag.help;
   if (!flag.choices.empty()) help += fmt::format(" ({})", fmt::join(flag.choices, ", "));
   if (flag.value_name.empty()) {
-    const auto set = [&line, flag](std::int64_t) { line.overrides.push_back({flag.key, "true", flag.name}); };
+    const auto set = [&line, flag](std::int64_t count) {
+      // `--verify=false` counts down.
+      line.overrides.push_back({flag.key, count > 0 ? "true" : "false", flag.name});
+    };
     parser.add_flag_function(flag.name, set, help)->trigger_on_parse();
     return;
   }

@@ -26,6 +26,16 @@ Hdf5Handle text_type(const std::string& text) {
   return type;
 }
 
+/// "file write failed: time = ..., errno = 28, error message = 'No space left on device', buf = ..." without
+/// what is of use to HDF5's own developers only.
+std::string shorten(const std::string& reason) {
+  const std::string_view marker = "error message = '";
+  const auto begin = reason.find(marker);
+  if (begin == std::string::npos) return reason;
+  const auto text = begin + marker.size();
+  return reason.substr(0, reason.find(':')) + ": " + reason.substr(text, reason.find('\'', text) - text);
+}
+
 herr_t keep_innermost(unsigned depth, const H5E_error2_t* error, void* reason) {
   if (depth == 0 && error->desc != nullptr) *static_cast<std::string*>(reason) = error->desc;
   return 0;
@@ -36,7 +46,7 @@ herr_t keep_innermost(unsigned depth, const H5E_error2_t* error, void* reason) {
 std::string hdf5_reason() {
   std::string reason = "HDF5 gives no reason";
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_innermost, &reason);
-  return reason;
+  return shorten(reason);
 }
 
 void silence_hdf5() {

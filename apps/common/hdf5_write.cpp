@@ -27,16 +27,21 @@ void check_array(const ArrayBlock& array) {
 
 /// What the file will need, with room for HDF5's own records.
 std::uint64_t file_bytes(std::span<const ArrayBlock> arrays) {
-  std::uint64_t bytes = std::uint64_t{64} << 10;
+  std::uint64_t bytes = 16 << 10;
   for (const auto& array : arrays) {
     std::uint64_t array_bytes = bytes_of(array.type);
     for (const std::int64_t cells : array.extent) array_bytes *= static_cast<std::uint64_t>(cells);
-    bytes += array_bytes;
+    bytes += array_bytes + (4 << 10);
   }
   return bytes;
 }
 
 /// Writes one file in steps that all ranks take together: none goes on, or stays behind, alone.
+///
+/// Room on the disk is made sure of before MPI-IO touches it, and held while it writes: Open MPI 4.1's OMPIO,
+/// seen on a full disk, either loses the data without an error or leaves the ranks waiting for each other.
+/// Where the file system can't reserve (NFS before 4.2), only the free space is compared, and another writer
+/// may still use it up.
 class FileWriter {
  public:
   FileWriter(MPI_Comm comm, const std::string& path, bool parallel)
@@ -48,9 +53,10 @@ class FileWriter {
   void write(std::span<const ArrayBlock> arrays, const Attributes& attributes) {
     try {
       step([&] { reserve(arrays); });
-      step([&] { create(arrays, attributes); });
-      for (std::size_t i = 0; i < arrays.size(); ++i) step([&] { write_array(arrays[i], i); });
-      step([&] { close(); });
+      hdf5_step([&] { create(arrays, attributes); });
+      step([&] { hold_reserve(arrays); });
+      for (std::size_t i = 0; i < arrays.size(); ++i) hdf5_step([&] { write_array(arrays[i], i); });
+      hdf5_step([&] { close(); });
       step([&] { publish(); });
     } catch (const AgreedError&) {
       discard();
@@ -63,22 +69,28 @@ class FileWriter {
   }
 
  private:
-  void step(const std::function<void()>& work) {
-    const auto named = [&] {
+  void step(const std::function<void()>& work) { together(comm_, "writing " + path_, work, io_timeout_ms()); }
+
+  /// A step whose failures HDF5 tells: they lack the path.
+  void hdf5_step(const std::function<void()>& work) {
+    step([&] {
       try {
         work();
       } catch (const Error& error) {
-        const bool names_file = error.message().find(path_) != std::string::npos;
-        if (names_file || error.kind() != ErrorKind::io) throw;
+        if (error.kind() != ErrorKind::io) throw;
         throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", path_, error.message()));
       }
-    };
-    together(comm_, "writing " + path_, named, io_timeout_ms());
+    });
   }
 
   void reserve(std::span<const ArrayBlock> arrays) const {
     for (const auto& array : arrays) check_array(array);
     if (rank_ == 0) reserve_file(partial_, file_bytes(arrays));
+  }
+
+  /// Once more, since HDF5 has emptied the file in between.
+  void hold_reserve(std::span<const ArrayBlock> arrays) const {
+    if (rank_ == 0) hold_room(partial_, file_bytes(arrays));
   }
 
   void create(std::span<const ArrayBlock> arrays, const Attributes& attributes) {

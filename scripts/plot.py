@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+"""Turns the files of a run into pictures.
+
+scripts/plot.py jacobi OUTDIR writes
+  OUTDIR/field.png        the newest field; of a 3D one the middle slice along the slowest axis
+  OUTDIR/convergence.png  norms.csv: residual and error over the steps, measured and by theory
+"""
+
+import argparse
+import csv
+import json
+import math
+import os
+import pathlib
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+
+SYSTEM_PYTHON = "/usr/bin/python3"
+SERIES_COLORS = {"error": "#1b6ca8", "residual": "#c2571a"}
+
+
+class PlotError(Exception):
+    """Something about the files that the user can mend."""
+
+
+def switch_to_system_python(missing):
+    """Starts over with the distribution's Python, which is where apt puts matplotlib and h5py."""
+    is_system_python = os.path.realpath(sys.executable) == os.path.realpath(SYSTEM_PYTHON)
+    if is_system_python or not os.path.exists(SYSTEM_PYTHON) or os.environ.get("SELVAGE_PLOT_RESTARTED"):
+        sys.exit(f"plot.py: error: {sys.executable} has no {missing}: install python3-matplotlib and python3-h5py")
+    os.environ["SELVAGE_PLOT_RESTARTED"] = "1"
+    os.execv(SYSTEM_PYTHON, [SYSTEM_PYTHON, *sys.argv])
+
+
+try:
+    import h5py
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+    import numpy as np
+except ImportError as import_error:
+    switch_to_system_python(import_error.name)
+
+
+def step_of(path):
+    return int(re.search(r"_(\d+)\.h5$", path.name).group(1))
+
+
+def newest_field_file(out_dir):
+    files = [path for path in out_dir.glob("field*.h5") if re.search(r"_\d+\.h5$", path.name)]
+    if not files:
+        raise PlotError(f"{out_dir} has no field files (field*_STEP.h5): did the run write fields there?")
+    return max(files, key=step_of)
+
+
+def read_field(path):
+    """The first array of the file and its name."""
+    try:
+        with h5py.File(path, "r") as file:
+            names = [name for name, item in file.items() if isinstance(item, h5py.Dataset)]
+            if not names:
+                raise PlotError(f"{path} holds no array")
+            return names[0], file[names[0]][...]
+    except OSError as error:
+        raise PlotError(f"{path} can't be read: {error}") from error
+
+
+def read_mesh(out_dir, field_path, axes):
+    """Origin and spacing as the XDMF file gives them, slowest axis first; cell numbers without one."""
+    series = out_dir / re.sub(r"_\d+\.h5$", ".xdmf", field_path.name)
+    if series.exists():
+        items = ElementTree.parse(series).findall(".//Geometry/DataItem")
+        if len(items) >= 2:
+            origin, spacing = ([float(word) for word in item.text.split()] for item in items[:2])
+            return origin, spacing, True
+    return [0.0] * axes, [1.0] * axes, False
+
+
+def read_run(out_dir):
+    path = out_dir / "run.json"
+    if not path.exists():
+        return {}
+    try:
+        return json.loads(path.read_text())
+    except json.JSONDecodeError as error:
+        raise PlotError(f"{path}: {error}") from error
+
+
+def describe_run(run):
+    """One line on what ran: case, grid, stencil, precision, ranks; as much as run.json tells."""
+    settings = run.get("input", {})
+    parts = [settings.get("case", {}).get("name")]
+    cells = settings.get("grid", {}).get("cells")
+    parts.append(" x ".join(str(count) for count in cells) if cells else None)
+    stencil = settings.get("run", {}).get("stencil")
+    parts.append(f"{stencil}-point" if stencil else None)
+    parts.append(settings.get("run", {}).get("precision"))
+    ranks = run.get("environment", {}).get("ranks")
+    parts.append(f"{ranks} ranks" if ranks else None)
+    return ", ".join(part for part in parts if part)
+
+
+def middle_slice(values, origin, spacing):
+    """A 2D picture of the field, its extent on paper, and what was cut."""
+    note = ""
+    if values.ndim == 3:
+        middle = values.shape[0] // 2
+        note = f", slice at z = {origin[0] + middle * spacing[0]:.3g}"
+        values, origin, spacing = values[middle], origin[1:], spacing[1:]
+    if values.ndim != 2:
+        raise PlotError(f"a field with {values.ndim} axes can't be drawn: only 2 and 3 can")
+    left, bottom = origin[1] - spacing[1] / 2, origin[0] - spacing[0] / 2
+    extent = [left, left + values.shape[1] * spacing[1], bottom, bottom + values.shape[0] * spacing[0]]
+    return values, extent, note
+
+
+def plot_field(out_dir, run):
+    path = newest_field_file(out_dir)
+    name, values = read_field(path)
+    origin, spacing, physical = read_mesh(out_dir, path, values.ndim)
+    picture, extent, note = middle_slice(values, origin, spacing)
+    low, high = float(np.min(picture)), float(np.max(picture))
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise PlotError(f"{path} holds values that are not finite")
+    # A field of both signs gets a map whose middle is zero.
+    both_signs = low < 0 < high and min(-low, high) > 0.05 * max(-low, high)
+    bound = max(-low, high)
+    limits = {"vmin": -bound, "vmax": bound, "cmap": "RdBu_r"} if both_signs else {"cmap": "viridis"}
+    figure, axes = plt.subplots(figsize=(6.4, 5.4), constrained_layout=True)
+    image = axes.imshow(picture, origin="lower", extent=extent, interpolation="nearest", **limits)
+    if high > low and not both_signs:
+        axes.contour(picture, levels=8, extent=extent, colors="k", linewidths=0.4, alpha=0.5)
+    figure.colorbar(image, ax=axes, label=f"{name} (dimensionless)", shrink=0.9)
+    unit = "length of the longest side" if physical else "cells"
+    axes.set(xlabel=f"x ({unit})", ylabel=f"y ({unit})")
+    axes.set_title(f"{name} after step {step_of(path)}{note}", fontsize=12)
+    figure.suptitle(describe_run(run), fontsize=9, color="0.35")
+    return save(figure, out_dir / "field.png")
+
+
+def read_history(path):
+    """norms.csv as {column: array}; empty cells are NaN."""
+    if not path.exists():
+        raise PlotError(f"{path} does not exist: is this the --out directory of a jacobi run?")
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    if not rows or "step" not in rows[0]:
+        raise PlotError(f"{path} has no rows with a column 'step'")
+    try:
+        return {name: np.array([float(row[name] or "nan") for row in rows]) for name in rows[0]}
+    except (TypeError, ValueError) as error:
+        raise PlotError(f"{path}: {error}") from error
+
+
+def has_values(history, name):
+    return name in history and bool(np.any(np.isfinite(history[name])))
+
+
+def draw_series(axes, history, name, theory, label):
+    """Markers for what was measured, a line for what theory says."""
+    step, color = history["step"], SERIES_COLORS[name]
+    if has_values(history, theory):
+        axes.semilogy(step, history[theory], "-", color=color, alpha=0.55, linewidth=2, label=f"{label}, theory")
+    every = max(1, len(step) // 40)
+    style = "o" if has_values(history, theory) else "o-"
+    axes.semilogy(step[::every], history[name][::every], style, color=color, markersize=4, label=f"{label}, measured")
+
+
+def draw_deviation(axes, history, series):
+    """How far the measurement is from theory, relative to it."""
+    for name, theory, _ in series:
+        if not has_values(history, theory):
+            continue
+        with np.errstate(divide="ignore", invalid="ignore"):
+            deviation = np.abs(history[name] / history[theory] - 1)
+        deviation[deviation == 0] = np.nan
+        axes.semilogy(history["step"], deviation, ".", color=SERIES_COLORS[name], markersize=4)
+    axes.set_xlabel("step")
+    axes.set_ylabel("|measured / theory - 1|", fontsize=8)
+    axes.grid(True, which="major", alpha=0.3)
+
+
+def plot_convergence(out_dir, run):
+    history = read_history(out_dir / "norms.csv")
+    known = [("error", "theory", "error / initial error"), ("residual", "residual_theory", "residual norm")]
+    series = [entry for entry in known if has_values(history, entry[0])]
+    if not series:
+        raise PlotError(f"{out_dir / 'norms.csv'} has neither 'residual' nor 'error' values")
+    with_theory = any(has_values(history, theory) for _, theory, _ in series)
+    panels = 2 if with_theory else 1
+    ratios = [3, 1][:panels]
+    figure, grid = plt.subplots(panels, 1, figsize=(7, 4 + 1.6 * (panels - 1)), sharex=True, squeeze=False,
+                                gridspec_kw={"height_ratios": ratios}, constrained_layout=True)
+    top = grid[0][0]
+    for name, theory, label in series:
+        draw_series(top, history, name, theory, label)
+    top.set(ylabel="norm (dimensionless)", title="Convergence" + (" against theory" if with_theory else ""))
+    top.grid(True, which="both", alpha=0.25)
+    top.legend(fontsize=9)
+    if with_theory:
+        draw_deviation(grid[1][0], history, series)
+    else:
+        top.set_xlabel("step")
+    figure.suptitle(describe_run(run), fontsize=9, color="0.35")
+    return save(figure, out_dir / "convergence.png")
+
+
+def save(figure, path):
+    try:
+        figure.savefig(path, dpi=150)
+    except OSError as error:
+        raise PlotError(f"{path} can't be written: {error}") from error
+    finally:
+        plt.close(figure)
+    return path
+
+
+def plot_jacobi(out_dir):
+    run = read_run(out_dir)
+    return [plot_field(out_dir, run), plot_convergence(out_dir, run)]
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    apps = parser.add_subparsers(dest="app", required=True, metavar="APP")
+    jacobi = apps.add_parser("jacobi", help="field.png and convergence.png")
+    jacobi.add_argument("out_dir", metavar="OUTDIR", type=pathlib.Path, help="the --out directory of the run")
+    jacobi.set_defaults(plot=plot_jacobi)
+    return parser.parse_args()
+
+
+def main():
+    arguments = parse_arguments()
+    try:
+        if not arguments.out_dir.is_dir():
+            raise PlotError(f"{arguments.out_dir} is not a directory")
+        for path in arguments.plot(arguments.out_dir):
+            print(path)
+    except PlotError as error:
+        sys.exit(f"plot.py: error: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+"""scripts/plot.py draws what a run leaves, and says plainly what is missing."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SYSTEM_PYTHON = "/usr/bin/python3"
+plot_script = pathlib.Path(sys.argv.pop(1))
+
+try:
+    import h5py
+    import matplotlib  # noqa: F401  (plot.py needs it)
+    import numpy as np
+except ImportError:
+    same = os.path.realpath(sys.executable) == os.path.realpath(SYSTEM_PYTHON)
+    if same or not os.path.exists(SYSTEM_PYTHON) or os.environ.get("SELVAGE_PLOT_TEST_RESTARTED"):
+        print("skipped: no Python here has both h5py and matplotlib")
+        sys.exit(77)
+    os.environ["SELVAGE_PLOT_TEST_RESTARTED"] = "1"
+    os.execv(SYSTEM_PYTHON, [SYSTEM_PYTHON, sys.argv[0], str(plot_script)])
+
+PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+
+
+class PlotJacobi(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        self.out = pathlib.Path(self.directory.name)
+
+    def plot(self, *arguments):
+        return subprocess.run([sys.executable, plot_script, *arguments], capture_output=True, text=True, check=False)
+
+    def write_field(self, shape, step=10, value=None):
+        with h5py.File(self.out / f"fields_{step:08}.h5", "w") as file:
+            data = np.linspace(0, 1, int(np.prod(shape))).reshape(shape) if value is None else np.full(shape, value)
+            file["u"] = data
+
+    def write_norms(self, text="step,residual,residual_theory,error,theory\n0,2,2,1,1\n10,1,1,0.5,0.5\n"):
+        (self.out / "norms.csv").write_text(text)
+
+    def expect_pictures(self):
+        result = self.plot("jacobi", self.out)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for name in ("field.png", "convergence.png"):
+            self.assertTrue((self.out / name).read_bytes().startswith(PNG_SIGNATURE), name)
+            self.assertIn(str(self.out / name), result.stdout)
+
+    def expect_error(self, text):
+        result = self.plot("jacobi", self.out)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(text, result.stderr)
+        self.assertNotIn("Traceback", result.stderr)
+
+    def test_draws_a_flat_field_and_the_convergence(self):
+        self.write_field((6, 8))
+        self.write_norms()
+        self.expect_pictures()
+
+    def test_draws_the_middle_slice_of_a_solid_field(self):
+        self.write_field((5, 6, 7))
+        self.write_norms()
+        self.expect_pictures()
+
+    def test_draws_a_field_without_any_difference_in_it(self):
+        self.write_field((6, 8), value=0.0)
+        self.write_norms()
+        self.expect_pictures()
+
+    def test_skips_columns_that_are_missing_or_empty(self):
+        self.write_field((6, 8))
+        self.write_norms("step,residual,residual_theory,error,theory\n0,2,,,\n10,1,,,\n")
+        self.expect_pictures()
+        self.write_norms("step,residual\n0,2\n")
+        self.expect_pictures()
+
+    def test_reads_the_newest_field(self):
+        self.write_field((6, 8), step=20)
+        (self.out / "fields_00000010.h5").write_text("not HDF5")
+        self.write_norms()
+        self.expect_pictures()
+
+    def test_says_that_there_is_no_field(self):
+        self.write_norms()
+        self.expect_error("has no field files")
+
+    def test_says_that_there_is_no_history(self):
+        self.write_field((6, 8))
+        self.expect_error("norms.csv does not exist")
+
+    def test_says_that_a_field_is_not_readable(self):
+        (self.out / "fields_00000010.h5").write_text("not HDF5")
+        self.write_norms()
+        self.expect_error("fields_00000010.h5 can't be read")
+
+    def test_says_that_a_field_holds_nan(self):
+        self.write_field((6, 8), value=float("nan"))
+        self.write_norms()
+        self.expect_error("not finite")
+
+    def test_says_that_the_directory_is_none(self):
+        result = self.plot("jacobi", self.out / "none")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("is not a directory", result.stderr)
+
+    def test_explains_itself(self):
+        result = self.plot("--help")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("convergence.png", result.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
