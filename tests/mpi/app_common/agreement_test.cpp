@@ -1,0 +1,162 @@
+#include "common/agreement.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+namespace {
+
+using namespace selvage;
+using app::AgreedError;
+using app::together;
+
+int rank_of_world() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+int ranks_of_world() {
+  int ranks = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  return ranks;
+}
+
+TEST(Agreement, ReturnsWhereEveryRankSucceeds) {
+  bool ran = false;
+  together(MPI_COMM_WORLD, "test", [&] { ran = true; });
+  EXPECT_TRUE(ran);
+}
+
+TEST(Agreement, RaisesTheErrorOfOneRankOnAll) {
+  const int last = ranks_of_world() - 1;
+  try {
+    together(MPI_COMM_WORLD, "test", [&] {
+      if (rank_of_world() == last) throw Error(ErrorKind::io, "only here", 28);
+    });
+    FAIL() << "no error";
+  } catch (const AgreedError& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::io);
+    EXPECT_EQ(error.message(), "only here");
+    EXPECT_EQ(error.native_code(), 28);
+    EXPECT_EQ(error.first_rank(), last);
+  }
+}
+
+TEST(Agreement, TakesTheLowestOfSeveralFailingRanks) {
+  const int first = ranks_of_world() > 1 ? 1 : 0;
+  try {
+    together(MPI_COMM_WORLD, "test", [&] {
+      if (rank_of_world() >= first) throw Error(ErrorKind::input, "rank " + std::to_string(rank_of_world()));
+    });
+    FAIL() << "no error";
+  } catch (const AgreedError& error) {
+    EXPECT_EQ(error.message(), "rank " + std::to_string(first));
+  }
+}
+
+TEST(Agreement, CarriesOtherExceptionsToo) {
+  try {
+    together(MPI_COMM_WORLD, "test", [] {
+      if (rank_of_world() == 0) throw std::runtime_error("out of luck");
+    });
+    FAIL() << "no error";
+  } catch (const AgreedError& error) {
+    EXPECT_EQ(error.message(), "out of luck");
+  }
+}
+
+TEST(Agreement, KeepsWorkingAfterAFailure) {
+  for (int i = 0; i < 100; ++i) {
+    const bool fails = i % 3 == 0;
+    const auto work = [&] {
+      if (fails && rank_of_world() == i % ranks_of_world()) throw Error(ErrorKind::io, std::to_string(i));
+    };
+    if (fails) {
+      EXPECT_THROW(together(MPI_COMM_WORLD, "test", work), AgreedError);
+    } else {
+      EXPECT_NO_THROW(together(MPI_COMM_WORLD, "test", work));
+    }
+  }
+}
+
+/// Runs an agreement that `missing` enters too late for the others; all use a communicator that is then given
+/// up.
+template <class Work>
+void agree_without(int missing, Work&& work) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  if (rank_of_world() != missing) work(comm);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST(Agreement, NamesTheRankThatDoesNotCome) {
+  if (ranks_of_world() == 1) GTEST_SKIP() << "needs another rank";
+  agree_without(1, [](MPI_Comm comm) {
+    try {
+      together(
+          comm, "planning", [] {}, 100);
+      FAIL() << "no error";
+    } catch (const AgreedError&) {
+      FAIL() << "not everybody knows";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::timeout);
+      EXPECT_EQ(error.message(), "planning: rank 1 did not come within 100 ms");
+    }
+  });
+}
+
+TEST(Agreement, RaisesItsOwnErrorWhereOthersNeverCome) {
+  if (ranks_of_world() == 1) GTEST_SKIP() << "needs another rank";
+  agree_without(0, [](MPI_Comm comm) {
+    const auto work = [] { throw Error(ErrorKind::input, "bad"); };
+    try {
+      together(comm, "planning", work, 100);
+      FAIL() << "no error";
+    } catch (const AgreedError&) {
+      FAIL() << "not everybody knows";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.message(), "bad");
+    }
+  });
+}
+
+TEST(Agreement, ReadsAFileEverywhere) {
+  const std::string path = (std::filesystem::temp_directory_path() / "selvage-agreement-test.txt").string();
+  const std::string text = "line\n" + std::string(100'000, 'x') + std::string("\0y", 2);
+  if (rank_of_world() == 0) std::ofstream(path, std::ios::binary) << text;
+  EXPECT_EQ(app::read_text_everywhere(MPI_COMM_WORLD, path), text);
+  if (rank_of_world() == 0) std::filesystem::remove(path);
+}
+
+TEST(Agreement, RefusesAnAbsentFileAndADirectoryEverywhere) {
+  for (const std::string path : {"/nonexistent/input.toml", "/"}) {
+    const std::string reason = path == "/" ? "Is a directory" : "No such file or directory";
+    try {
+      (void)app::read_text_everywhere(MPI_COMM_WORLD, path);
+      FAIL() << "no error";
+    } catch (const AgreedError& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::input);
+      EXPECT_EQ(error.message(), "cannot read " + path + ": " + reason);
+    }
+  }
+}
+
+TEST(Agreement, TakesItsPatienceFromTheEnvironment) {
+  setenv("SELVAGE_TIMEOUT_MS", "1234", 1);
+  setenv("SELVAGE_IO_TIMEOUT_MS", "5678", 1);
+  EXPECT_EQ(app::agreement_timeout_ms(), 1234);
+  EXPECT_EQ(app::io_timeout_ms(), 5678);
+  unsetenv("SELVAGE_TIMEOUT_MS");
+  unsetenv("SELVAGE_IO_TIMEOUT_MS");
+  EXPECT_EQ(app::agreement_timeout_ms(), 30'000);
+  EXPECT_EQ(app::io_timeout_ms(), 600'000);
+}
+
+}  // namespace

@@ -1,0 +1,332 @@
+#include "common/hdf5_file.hpp"
+
+#include "common/agreement.hpp"
+#include "common/hdf5_gather.hpp"
+#include "common/hdf5_objects.hpp"
+#include "expect_error.hpp"
+#include "file_size_limit.hpp"
+#include "shared_directory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace selvage;
+using namespace app;
+using namespace app::testing_support;
+using Extent = std::vector<std::int64_t>;
+
+struct World {
+  int rank = 0;
+  int ranks = 1;
+  World() {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  }
+};
+
+/// One rank's part of the array, cut along `axis` into unequal slabs; with more ranks than rows some are
+/// empty.
+ArrayBox slab(const Extent& extent, std::size_t axis, int rank, int ranks) {
+  ArrayBox box{.begin = Extent(extent.size(), 0), .end = extent};
+  const auto cut = [&](std::int64_t part) {
+    return extent[axis] * part * part / (std::int64_t{ranks} * ranks);
+  };
+  box.begin[axis] = cut(rank);
+  box.end[axis] = cut(rank + 1);
+  return box;
+}
+
+/// The number that the cell at `index` of the whole array holds.
+template <class T>
+T cell_value(const Extent& extent, const Extent& index) {
+  std::int64_t number = 0;
+  for (std::size_t axis = 0; axis < extent.size(); ++axis) number = number * extent[axis] + index[axis];
+  return static_cast<T>(number) + static_cast<T>(1);
+}
+
+/// A box's values, the last axis fastest.
+template <class T>
+std::vector<T> box_values(const Extent& extent, const ArrayBox& box) {
+  std::vector<T> values;
+  Extent index = box.begin;
+  for (std::int64_t i = 0; i < box.count(); ++i) {
+    values.push_back(cell_value<T>(extent, index));
+    for (std::size_t axis = extent.size(); axis-- > 0;) {
+      if (++index[axis] < box.end[axis]) break;
+      index[axis] = box.begin[axis];
+    }
+  }
+  return values;
+}
+
+template <class T>
+void write_whole(const std::string& path, const Extent& extent, std::size_t axis, WriteMode mode,
+                 const Attributes& attributes = {}) {
+  const World world;
+  const ArrayBox box = slab(extent, axis, world.rank, world.ranks);
+  const auto values = box_values<T>(extent, box);
+  const auto array = array_block<T>("u", extent, box, values);
+  write_hdf5(MPI_COMM_WORLD, path, std::span(&array, 1), attributes, mode);
+}
+
+template <class T>
+void expect_whole(const std::string& path, const Extent& extent) {
+  const Hdf5Reader file(path);
+  ASSERT_EQ(file.extent("u"), extent);
+  const ArrayBox whole{.begin = Extent(extent.size(), 0), .end = extent};
+  std::vector<T> values(static_cast<std::size_t>(whole.count()));
+  file.read<T>("u", whole, values);
+  EXPECT_EQ(values, box_values<T>(extent, whole));
+}
+
+std::vector<WriteMode> modes() {
+  if (hdf5_is_parallel()) return {WriteMode::parallel, WriteMode::gathered, WriteMode::automatic};
+  return {WriteMode::gathered, WriteMode::automatic};
+}
+
+template <class Work>
+std::string agreed_message(ErrorKind kind, Work&& work) {
+  try {
+    work();
+  } catch (const AgreedError& error) {
+    EXPECT_EQ(to_string(error.kind()), to_string(kind)) << error.what();
+    return error.message();
+  }
+  ADD_FAILURE() << "no error was agreed on";
+  return {};
+}
+
+TEST(Hdf5File, HoldsTheWholeArrayWhateverItsShapeAndTheCut) {
+  const SharedDirectory dir;
+  int number = 0;
+  for (const auto mode : modes()) {
+    for (const Extent& extent : {Extent{13}, Extent{7, 9}, Extent{2, 3}, Extent{5, 6, 7}}) {
+      for (std::size_t axis = 0; axis < extent.size(); ++axis) {
+        const std::string path = dir / ("f" + std::to_string(number++) + ".h5");
+        write_whole<double>(path, extent, axis, mode);
+        expect_whole<double>(path, extent);
+      }
+    }
+  }
+}
+
+TEST(Hdf5File, HoldsEveryElementType) {
+  const SharedDirectory dir;
+  for (const auto mode : modes()) {
+    write_whole<float>(dir / "f.h5", {5, 4}, 0, mode);
+    expect_whole<float>(dir / "f.h5", {5, 4});
+    write_whole<std::int32_t>(dir / "f.h5", {5, 4}, 0, mode);
+    expect_whole<std::int32_t>(dir / "f.h5", {5, 4});
+    write_whole<std::int64_t>(dir / "f.h5", {5, 4}, 0, mode);
+    expect_whole<std::int64_t>(dir / "f.h5", {5, 4});
+  }
+}
+
+TEST(Hdf5File, IsGatheredInManyPiecesWhereItIsLarge) {
+  const SharedDirectory dir;
+  const Extent extent = {1500, 3000};
+  write_whole<double>(dir / "f.h5", extent, 0, WriteMode::gathered);
+  expect_whole<double>(dir / "f.h5", extent);
+}
+
+TEST(Hdf5File, HoldsSeveralArrays) {
+  const SharedDirectory dir;
+  const World world;
+  const Extent extent = {8, 3};
+  const ArrayBox box = slab(extent, 0, world.rank, world.ranks);
+  const auto a = box_values<double>(extent, box);
+  const auto b = box_values<float>(extent, box);
+  for (const auto mode : modes()) {
+    const std::vector arrays = {array_block<double>("u", extent, box, a),
+                                array_block<float>("v", extent, box, b)};
+    write_hdf5(MPI_COMM_WORLD, dir / "f.h5", arrays, {}, mode);
+    const Hdf5Reader file(dir / "f.h5");
+    EXPECT_EQ(file.arrays(), (std::vector<std::string>{"u", "v"}));
+    EXPECT_EQ(file.type("u"), ElementType::float64);
+    EXPECT_EQ(file.type("v"), ElementType::float32);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+TEST(Hdf5File, ReadsBackTheBoxesOfAnotherDecomposition) {
+  const SharedDirectory dir;
+  const World world;
+  const Extent extent = {9, 11};
+  write_whole<double>(dir / "f.h5", extent, 0, WriteMode::automatic);
+  const Hdf5Reader file(dir / "f.h5");
+  const ArrayBox box = slab(extent, 1, world.rank, world.ranks);
+  std::vector<double> values(static_cast<std::size_t>(box.count()));
+  file.read<double>("u", box, values);
+  EXPECT_EQ(values, box_values<double>(extent, box));
+}
+
+TEST(Hdf5File, KeepsAttributesBitByBit) {
+  const SharedDirectory dir;
+  for (const auto mode : modes()) {
+    write_whole<double>(
+        dir / "f.h5", {4, 4}, 0, mode,
+        {{"step", std::int64_t{1} << 40}, {"time", 0.1 + 0.2}, {"name", "a case"}, {"none", ""}});
+    const Hdf5Reader file(dir / "f.h5");
+    EXPECT_EQ(file.integer("step"), std::int64_t{1} << 40);
+    EXPECT_EQ(file.real("time"), 0.1 + 0.2);
+    EXPECT_EQ(file.text("name"), "a case");
+    EXPECT_EQ(file.text("none"), "");
+    EXPECT_TRUE(file.has_attribute("step"));
+    EXPECT_FALSE(file.has_attribute("stop"));
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+TEST(Hdf5File, HasTheSameBytesHoweverItIsWritten) {
+  if (!hdf5_is_parallel()) GTEST_SKIP() << "this HDF5 was built without MPI";
+  const SharedDirectory dir;
+  const auto bytes_of_file = [](const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  write_whole<double>(dir / "a.h5", {6, 7}, 0, WriteMode::parallel, {{"step", std::int64_t{3}}});
+  write_whole<double>(dir / "b.h5", {6, 7}, 1, WriteMode::gathered, {{"step", std::int64_t{3}}});
+  EXPECT_EQ(bytes_of_file(dir / "a.h5"), bytes_of_file(dir / "b.h5"));
+}
+
+TEST(Hdf5File, RefusesParallelWritesWithoutParallelHdf5) {
+  if (hdf5_is_parallel()) GTEST_SKIP() << "this HDF5 was built with MPI";
+  const SharedDirectory dir;
+  const auto message = agreed_message(
+      ErrorKind::unsupported, [&] { write_whole<double>(dir / "f.h5", {4}, 0, WriteMode::parallel); });
+  EXPECT_NE(message, "");
+}
+
+TEST(Hdf5File, FailsOnAllRanksWhenTheDiskIsFullAndKeepsTheEarlierFile) {
+  const SharedDirectory dir;
+  const std::string path = dir / "f.h5";
+  for (const auto mode : modes()) {
+    write_whole<double>(path, {4, 4}, 0, mode);
+    MPI_Barrier(MPI_COMM_WORLD);
+    {
+      const FileSizeLimit full(100'000);
+      const auto message = agreed_message(ErrorKind::io, [&] {
+        write_whole<double>(path, {400, 400}, 0, mode);
+      });
+      EXPECT_NE(message.find(path), std::string::npos) << message;
+      EXPECT_NE(message.find("File too large"), std::string::npos) << message;
+    }
+    expect_whole<double>(path, {4, 4});
+    EXPECT_FALSE(std::filesystem::exists(path + ".partial"));
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+TEST(Hdf5File, ReleasesSendersWhenAGatheredWriteFailsHalfway) {
+  const SharedDirectory dir;
+  const World world;
+  const Extent extent = {3000, 1000};
+  const ArrayBox box = slab(extent, 0, world.rank, world.ranks);
+  const auto values = box_values<double>(extent, box);
+  const auto array = array_block<double>("u", extent, box, values);
+  silence_hdf5();
+  Hdf5Handle file;
+  Hdf5Handle dataset;
+  if (world.rank == 0) {
+    file = {H5Fcreate((dir / "f.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, serial_access().id()), H5Fclose};
+    dataset = create_dataset(file.id(), array);
+  }
+  const FileSizeLimit full(1'000'000);
+  const auto write = [&] { write_gathered(MPI_COMM_WORLD, array, dataset.id()); };
+  if (world.rank == 0) {
+    const auto message = error_message(ErrorKind::io, write);
+    EXPECT_EQ(message, "H5Dwrite of u: file write failed: File too large");
+  } else {
+    EXPECT_NO_THROW(write());
+  }
+}
+
+TEST(Hdf5File, NamesAPathThatCannotBeWritten) {
+  for (const auto mode : modes()) {
+    const auto message = agreed_message(ErrorKind::io, [&] {
+      write_whole<double>("/nonexistent/f.h5", {4, 4}, 0, mode);
+    });
+    EXPECT_EQ(message, "cannot create /nonexistent/f.h5.partial: No such file or directory");
+  }
+}
+
+TEST(Hdf5File, RefusesABoxOutsideItsArray) {
+  const SharedDirectory dir;
+  const std::vector<double> values(16);
+  const auto array = array_block<double>("u", {4, 4}, {{0, 0}, {4, 5}}, values);
+  const auto write = [&] { write_hdf5(MPI_COMM_WORLD, dir / "f.h5", std::span(&array, 1), {}); };
+  EXPECT_NE(agreed_message(ErrorKind::usage, write).find("array u"), std::string::npos);
+}
+
+TEST(Hdf5Reader, NamesAFileThatIsAbsent) {
+  const auto message = error_message(ErrorKind::input, [] { Hdf5Reader("/nonexistent/r.h5"); });
+  EXPECT_EQ(message, "/nonexistent/r.h5: cannot be read: No such file or directory");
+}
+
+TEST(Hdf5Reader, RefusesADirectory) {
+  const auto message = error_message(ErrorKind::input, [] { Hdf5Reader("/"); });
+  EXPECT_EQ(message, "/: is a directory, not an HDF5 file");
+}
+
+TEST(Hdf5Reader, RefusesATruncatedFile) {
+  const SharedDirectory dir;
+  const World world;
+  write_whole<double>(dir / "f.h5", {100, 100}, 0, WriteMode::automatic);
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (const std::uintmax_t bytes : {40'000, 1000, 3, 0}) {
+    if (world.rank == 0) std::filesystem::resize_file(dir / "f.h5", bytes);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const auto message = error_message(ErrorKind::input, [&] { Hdf5Reader(dir / "f.h5"); });
+    EXPECT_TRUE(message.starts_with((dir / "f.h5") + ": is not a complete HDF5 file: ")) << message;
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+TEST(Hdf5Reader, NamesWhatAFileLacks) {
+  const SharedDirectory dir;
+  write_whole<double>(dir / "f.h5", {4, 4}, 0, WriteMode::automatic,
+                      {{"name", "x"}, {"step", std::int64_t{1}}});
+  const Hdf5Reader file(dir / "f.h5");
+  EXPECT_TRUE(file.has_array("u"));
+  EXPECT_FALSE(file.has_array("v"));
+  EXPECT_NE(error_message(ErrorKind::input, [&] { (void)file.extent("v"); }).find("has no array 'v'"),
+            std::string::npos);
+  EXPECT_NE(
+      error_message(ErrorKind::input, [&] { (void)file.integer("time"); }).find("has no attribute 'time'"),
+      std::string::npos);
+  for (const auto& wrong : {error_message(ErrorKind::input, [&] { (void)file.integer("name"); }),
+                            error_message(ErrorKind::input, [&] { (void)file.real("step"); }),
+                            error_message(ErrorKind::input, [&] { (void)file.text("step"); })}) {
+    EXPECT_NE(wrong.find("has another type"), std::string::npos) << wrong;
+  }
+}
+
+TEST(Hdf5Reader, RefusesAnotherPrecisionAndAnotherShape) {
+  const SharedDirectory dir;
+  write_whole<double>(dir / "f.h5", {4, 4}, 0, WriteMode::automatic);
+  const Hdf5Reader file(dir / "f.h5");
+  std::vector<float> single(16);
+  EXPECT_NE(error_message(ErrorKind::input,
+                          [&] {
+                            file.read<float>("u", {{0, 0}, {4, 4}}, single);
+                          })
+                .find("another type of number"),
+            std::string::npos);
+  std::vector<double> values(16);
+  EXPECT_NE(error_message(ErrorKind::input,
+                          [&] {
+                            file.read<double>("u", {{0, 0}, {2, 8}}, values);
+                          })
+                .find("has other extents"),
+            std::string::npos);
+  EXPECT_NE(error_message(ErrorKind::input, [&] { file.read<double>("u", {{0}, {16}}, values); }), "");
+  EXPECT_NE(error_message(ErrorKind::usage, [&] { file.read<double>("u", {{0, 0}, {4, 3}}, values); }), "");
+}
+
+}  // namespace

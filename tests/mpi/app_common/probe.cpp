@@ -1,0 +1,69 @@
+// A mini-app that fails in whatever way its input asks for.
+#include "common/report.hpp"
+#include "common/session.hpp"
+
+#include <selvage/error.hpp>
+
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+using namespace selvage;
+
+const app::AppInfo info{
+    .name = "probe",
+    .summary = "fails as asked",
+    .version = "0.1.0",
+    .flags = {{.name = "--fail", .key = "probe.fail", .value_name = "HOW", .help = "how to fail"}}};
+
+bool is(const std::string& how, const std::string& name, bool here) {
+  return how == name && here;
+}
+
+void set_up(app::Session& session, const std::string& how) {
+  const bool second = session.rank() == 1 % session.ranks();
+  session.setup([&] {
+    session.input().reject_unknown();
+    if (is(how, "setup-one", second)) throw Error(ErrorKind::input, "only rank 1 minds");
+    if (is(how, "setup-all", true)) throw Error(ErrorKind::input, "all mind");
+    if (is(how, "setup-io", second)) throw Error(ErrorKind::io, "a disk is full");
+  });
+  session.setup([&] {
+    if (is(how, "setup-leaving-others-waiting", second)) throw Error(ErrorKind::input, "only rank 1 minds");
+    if (how == "setup-leaving-others-waiting") MPI_Barrier(session.comm());
+  });
+}
+
+void run(app::Session& session, const std::string& how) {
+  const bool second = session.rank() == 1 % session.ranks();
+  if (is(how, "one", second)) throw Error(ErrorKind::timeout, "rank 0 is late");
+  if (is(how, "all", true)) throw Error(ErrorKind::timeout, "everybody is late");
+  if (is(how, "verification", second)) throw Error(ErrorKind::verification, "rank 1 differs");
+  if (is(how, "standard", second)) throw std::runtime_error("a standard exception");
+  if (is(how, "unknown", second)) throw 42;
+  if (is(how, "exit-early", second)) std::_Exit(0);
+  MPI_Barrier(session.comm());
+}
+
+void body(app::Session& session) {
+  const std::string how = session.input().get_text("probe.fail", "not");
+  app::Report report(session);
+  if (session.command_line().env) {
+    report.print_environment();
+    return;
+  }
+  set_up(session, how);
+  run(session, how);
+  report.decide("a decision");
+  report.verify("probe", how != "verify", "as asked");
+  report.figure_of_merit(2, "probes/s");
+  report.finish("");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return app::run_app(argc, argv, info, body);
+}
