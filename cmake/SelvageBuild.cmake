@@ -37,10 +37,23 @@ function(selvage_target_defaults target)
   endif()
 endfunction()
 
+# selvage_host_sources(file...): sources that include no Kokkos, of a target that links it. In the CUDA build they skip
+# nvcc, which is slower and can't digest every library. Not with a definition that holds quotes: nvcc_wrapper loses them.
+function(selvage_host_sources)
+  if(Kokkos_ENABLE_CUDA)
+    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS --host-only)
+  endif()
+endfunction()
+
 # selvage_library(target component): makes an existing library target an installed component Selvage::<component>
 # with its public headers in include/ and its own in src/.
 function(selvage_library target component)
   selvage_target_defaults(${target})
+  if(Kokkos_ENABLE_CUDA)
+    # A component that doesn't know Kokkos needs no nvcc.
+    set(definitions "$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>")
+    target_compile_options(${target} PRIVATE "$<$<NOT:$<IN_LIST:KOKKOS_DEPENDENCE,${definitions}>>:--host-only>")
+  endif()
   target_include_directories(
     ${target}
     PUBLIC "$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>"
