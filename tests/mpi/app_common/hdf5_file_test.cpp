@@ -7,6 +7,7 @@
 #include "file_size_limit.hpp"
 #include "shared_directory.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -108,7 +109,7 @@ TEST(Hdf5File, HoldsTheWholeArrayWhateverItsShapeAndTheCut) {
   for (const auto mode : modes()) {
     for (const Extent& extent : {Extent{13}, Extent{7, 9}, Extent{2, 3}, Extent{5, 6, 7}}) {
       for (std::size_t axis = 0; axis < extent.size(); ++axis) {
-        const std::string path = dir / ("f" + std::to_string(number++) + ".h5");
+        const std::string path = dir / fmt::format("f{}.h5", number++);
         write_whole<double>(path, extent, axis, mode);
         expect_whole<double>(path, extent);
       }
