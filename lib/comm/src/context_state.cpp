@@ -6,10 +6,12 @@
 #include <selvage/environment.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <set>
 
 namespace selvage::detail {
 namespace {
@@ -41,8 +43,16 @@ int largest_tag(MPI_Comm comm) {
 ContextState::ContextState(MPI_Comm comm) : timeout_(read_timeout()) {
   require_mpi();
   MPI_Request duplicated = MPI_REQUEST_NULL;
-  check_mpi(MPI_Comm_idup(comm, &comm_, &duplicated), "MPI_Comm_idup");
-  wait_all({&duplicated, 1}, [] { return "all ranks to make a selvage::Context"; });
+  auto duplicate = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
+  check_mpi(MPI_Comm_idup(comm, duplicate.get(), &duplicated), "MPI_Comm_idup");
+  try {
+    wait_request(duplicated, [] { return "all ranks to make a selvage::Context"; });
+  } catch (const Error&) {
+    // MPI still writes to it if the late rank comes.
+    static_cast<void>(duplicate.release());
+    throw;
+  }
+  comm_ = *duplicate;
   // Errors come back as codes, so that they can be thrown with what was being done.
   check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
@@ -57,7 +67,8 @@ ContextState::~ContextState() {
   int finalized = 0;
   MPI_Finalized(&finalized);
   // While an exception unwinds, other ranks may never come to a collective call; they are about to be ended.
-  if (!finalized && comm_ != MPI_COMM_NULL && std::uncaught_exceptions() == 0) MPI_Comm_free(&comm_);
+  const bool in_order = !abandoned_ && std::uncaught_exceptions() == 0;
+  if (!finalized && comm_ != MPI_COMM_NULL && in_order) MPI_Comm_free(&comm_);
 }
 
 /// Each rank publishes one block and maps those of its host; one failure anywhere turns mapping off for all.
@@ -93,12 +104,45 @@ void ContextState::probe_mappings() {
     mapping_refusal_ = &texts[peer * text.size()];
 }
 
-void ContextState::wait_all(std::span<MPI_Request> requests, const std::function<std::string()>& what) const {
+MPI_Request* ContextState::Messages::add(int rank) {
+  ranks.push_back(rank);
+  return &requests.emplace_back(MPI_REQUEST_NULL);
+}
+
+void ContextState::wait_messages(Messages& messages, std::string_view purpose) const {
+  std::vector<int> completed(messages.requests.size());
+  const auto is_done = [](MPI_Request request) { return request == MPI_REQUEST_NULL; };
   const auto done = [&] {
-    int all = 0;
-    check_mpi(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &all, MPI_STATUSES_IGNORE),
-              "MPI_Testall");
-    return all != 0;
+    int count = 0;
+    check_mpi(MPI_Testsome(static_cast<int>(messages.requests.size()), messages.requests.data(), &count,
+                           completed.data(), MPI_STATUSES_IGNORE),
+              "MPI_Testsome");
+    return std::ranges::all_of(messages.requests, is_done);
+  };
+  const auto late = [&] {
+    std::set<int> ranks;
+    for (std::size_t i = 0; i < messages.ranks.size(); ++i) {
+      if (!is_done(messages.requests[i])) ranks.insert(messages.ranks[i]);
+    }
+    return fmt::format("rank {} {}", fmt::join(ranks, ", rank "), purpose);
+  };
+  try {
+    wait_until(timeout_, yields_, done, late);
+  } catch (const Error&) {
+    for (MPI_Request& request : messages.requests) {
+      if (is_done(request)) continue;
+      MPI_Cancel(&request);
+      MPI_Request_free(&request);
+    }
+    throw;
+  }
+}
+
+void ContextState::wait_request(MPI_Request& request, const std::function<std::string()>& what) {
+  const auto done = [&] {
+    int completed = 0;
+    check_mpi(MPI_Test(&request, &completed, MPI_STATUS_IGNORE), "MPI_Test");
+    return completed != 0;
   };
   wait_until(timeout_, yields_, done, what);
 }
@@ -114,32 +158,48 @@ std::string ContextState::ranks_behind() const {
   return late.empty() ? "a rank of another host" : late;
 }
 
-void ContextState::wait_collective(MPI_Request& request, std::string_view operation) {
-  wait_all({&request, 1}, [&] { return fmt::format("{} to enter {}", ranks_behind(), operation); });
+/// A collective call can't be cancelled: MPI still writes to its buffers when the late rank comes, so one
+/// that is given up leaves them behind.
+template <class Buffers>
+void ContextState::wait_collective(MPI_Request& request, std::unique_ptr<Buffers>& buffers,
+                                   std::string_view operation) {
+  try {
+    wait_request(request, [&] { return fmt::format("{} to enter {}", ranks_behind(), operation); });
+  } catch (const Error&) {
+    abandoned_ = true;
+    static_cast<void>(buffers.release());
+    throw;
+  }
 }
 
 void ContextState::agree(const std::optional<Error>& failure, std::string_view operation) {
   if (entered_ != nullptr) release_epoch(*entered_, entered_->epoch + 1);
+  struct Votes {
+    int mine;
+    int lowest;
+  };
   struct Message {
     int kind;
     int native_code;
     char text[1024];
   };
   MPI_Request request = MPI_REQUEST_NULL;
-  const int mine = failure ? rank_ : size_;
-  int failed = size_;
-  check_mpi(MPI_Iallreduce(&mine, &failed, 1, MPI_INT, MPI_MIN, comm_, &request), "MPI_Iallreduce");
-  wait_collective(request, operation);
+  auto votes = std::make_unique<Votes>(Votes{failure ? rank_ : size_, size_});
+  check_mpi(MPI_Iallreduce(&votes->mine, &votes->lowest, 1, MPI_INT, MPI_MIN, comm_, &request),
+            "MPI_Iallreduce");
+  wait_collective(request, votes, operation);
+  const int failed = votes->lowest;
   if (failed == size_) return;
 
-  Message message{};
+  auto shared_message = std::make_unique<Message>();
+  Message& message = *shared_message;
   if (failed == rank_) {
     message.kind = static_cast<int>(failure->kind());
     message.native_code = failure->native_code();
     fmt::format_to_n(message.text, sizeof message.text - 1, "{}", failure->message());
   }
   check_mpi(MPI_Ibcast(&message, sizeof message, MPI_BYTE, failed, comm_, &request), "MPI_Ibcast");
-  wait_collective(request, operation);
+  wait_collective(request, shared_message, operation);
   throw Error(static_cast<ErrorKind>(message.kind), message.text, message.native_code);
 }
 
@@ -162,21 +222,30 @@ std::vector<ContextState::Extremes> ContextState::extremes(const std::vector<int
     int value;
     int rank;
   };
+  struct Buffers {
+    std::vector<ValueRank> mine;
+    std::vector<ValueRank> smallest;
+    std::vector<ValueRank> largest;
+  };
   const int count = static_cast<int>(values.size());
-  std::vector<ValueRank> mine;
-  for (const int value : values) mine.push_back({value, rank_});
-  std::vector<ValueRank> smallest(count);
-  std::vector<ValueRank> largest(count);
+  auto buffers = std::make_unique<Buffers>();
+  for (const int value : values) buffers->mine.push_back({value, rank_});
+  buffers->smallest.resize(count);
+  buffers->largest.resize(count);
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallreduce(mine.data(), smallest.data(), count, MPI_2INT, MPI_MINLOC, comm_, &request),
+  check_mpi(MPI_Iallreduce(buffers->mine.data(), buffers->smallest.data(), count, MPI_2INT, MPI_MINLOC, comm_,
+                           &request),
             "MPI_Iallreduce");
-  wait_collective(request, operation);
-  check_mpi(MPI_Iallreduce(mine.data(), largest.data(), count, MPI_2INT, MPI_MAXLOC, comm_, &request),
+  wait_collective(request, buffers, operation);
+  check_mpi(MPI_Iallreduce(buffers->mine.data(), buffers->largest.data(), count, MPI_2INT, MPI_MAXLOC, comm_,
+                           &request),
             "MPI_Iallreduce");
-  wait_collective(request, operation);
+  wait_collective(request, buffers, operation);
   std::vector<Extremes> result;
   for (int i = 0; i < count; ++i) {
-    result.push_back({smallest[i].value, smallest[i].rank, largest[i].value, largest[i].rank});
+    const ValueRank& smallest = buffers->smallest[i];
+    const ValueRank& largest = buffers->largest[i];
+    result.push_back({smallest.value, smallest.rank, largest.value, largest.rank});
   }
   return result;
 }

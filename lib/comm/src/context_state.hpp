@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -39,9 +40,15 @@ class ContextState {
   /// Why ranks of one physical host can't map each other's memory; empty when they can.
   [[nodiscard]] const std::string& mapping_refusal() const { return mapping_refusal_; }
 
-  /// Waits for all requests. \throws Error{timeout}, Error{mpi}
-  /// \param what  completes "waited N ms for ..."
-  void wait_all(std::span<MPI_Request> requests, const std::function<std::string()>& what) const;
+  /// Sends and receives with ranks beside them. Waits for all; on an error it cancels those that are left, so
+  /// that their buffers may go. \throws Error{timeout} that names the ranks, Error{mpi}
+  struct Messages {
+    std::vector<MPI_Request> requests;
+    std::vector<int> ranks;
+    MPI_Request* add(int rank);
+  };
+  /// \param purpose  completes "waited N ms for rank 3 ..."
+  void wait_messages(Messages& messages, std::string_view purpose) const;
 
   /// Collective: every rank says whether it failed; when any did, all throw the error of the lowest rank that
   /// did. \param operation  names the collective in a timeout
@@ -61,10 +68,13 @@ class ContextState {
 
  private:
   void probe_mappings();
-  void wait_collective(MPI_Request& request, std::string_view operation);
+  void wait_request(MPI_Request& request, const std::function<std::string()>& what);
+  template <class Buffers>
+  void wait_collective(MPI_Request& request, std::unique_ptr<Buffers>& buffers, std::string_view operation);
   [[nodiscard]] std::string ranks_behind() const;
 
   MPI_Comm comm_ = MPI_COMM_NULL;
+  bool abandoned_ = false;  ///< a collective call on comm_ was given up and may still go on inside MPI
   int rank_ = 0;
   int size_ = 0;
   int tag_limit_ = 0;

@@ -175,18 +175,17 @@ std::vector<PeerPlan> HaloPlan::introduce(int first_tag) {
   const int bytes = static_cast<int>(mine.size() * sizeof(FieldCard));
   std::vector<PeerPlan> peers;
   for (const Neighbour& neighbour : neighbourhood_.neighbours) peers.push_back({neighbour, mine});
-  std::vector<MPI_Request> requests;
+  ContextState::Messages messages;
   for (PeerPlan& peer : peers) {
     const int rank = peer.neighbour.rank;
     if (rank == context_->rank()) continue;
-    check_mpi(MPI_Irecv(peer.cards.data(), bytes, MPI_BYTE, rank, first_tag, context_->comm(),
-                        &requests.emplace_back()),
-              "MPI_Irecv");
     check_mpi(
-        MPI_Isend(mine.data(), bytes, MPI_BYTE, rank, first_tag, context_->comm(), &requests.emplace_back()),
-        "MPI_Isend");
+        MPI_Irecv(peer.cards.data(), bytes, MPI_BYTE, rank, first_tag, context_->comm(), messages.add(rank)),
+        "MPI_Irecv");
+    check_mpi(MPI_Isend(mine.data(), bytes, MPI_BYTE, rank, first_tag, context_->comm(), messages.add(rank)),
+              "MPI_Isend");
   }
-  context_->wait_all(requests, [] { return "the neighbours to describe their Views"; });
+  context_->wait_messages(messages, "to describe their Views");
   return peers;
 }
 

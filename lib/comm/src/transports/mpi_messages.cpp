@@ -46,11 +46,13 @@ MpiMessages::MpiMessages(TransportParts parts, bool staged)
   indices_.resize(most);
 }
 
-/// Requests that a timeout left behind must not write into memory that is about to be freed.
+/// Requests that a timeout left behind must not write into memory that is about to be freed, nor read it:
+/// sends can't be cancelled, so what they read stays.
 MpiMessages::~MpiMessages() {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized) return;
+  if (!all_done(sends_)) static_cast<void>(new std::vector<Peer>(std::move(peers_)));
   for (MPI_Request& request : receives_) {
     if (request == MPI_REQUEST_NULL) continue;
     MPI_Cancel(&request);

@@ -116,18 +116,18 @@ class PeerTransport final : public HaloTransport {
   [[nodiscard]] std::vector<MailboxCard> exchange_cards(const TransportParts& parts) const {
     std::vector<MailboxCard> sent(parts.peers.size());
     std::vector<MailboxCard> received(parts.peers.size());
-    std::vector<MPI_Request> requests;
+    ContextState::Messages messages;
     for (std::size_t i = 0; i < parts.peers.size(); ++i) {
       const int rank = parts.peers[i].neighbour.rank;
       sent[i] = mailbox_.card(i);
       check_mpi(MPI_Irecv(&received[i], sizeof(MailboxCard), MPI_BYTE, rank, parts.first_tag,
-                          parts.context.comm(), &requests.emplace_back()),
+                          parts.context.comm(), messages.add(rank)),
                 "MPI_Irecv");
       check_mpi(MPI_Isend(&sent[i], sizeof(MailboxCard), MPI_BYTE, rank, parts.first_tag,
-                          parts.context.comm(), &requests.emplace_back()),
+                          parts.context.comm(), messages.add(rank)),
                 "MPI_Isend");
     }
-    parts.context.wait_all(requests, [] { return "the neighbours to set up peer transport"; });
+    parts.context.wait_messages(messages, "to set up peer transport");
     return received;
   }
 

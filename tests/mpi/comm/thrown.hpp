@@ -1,0 +1,69 @@
+#pragma once
+
+#include <selvage/error.hpp>
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string>
+
+namespace selvage::test {
+
+template <class Function>
+std::optional<Error> thrown_by(const Function& function) {
+  try {
+    function();
+  } catch (const Error& error) {
+    return error;
+  }
+  return std::nullopt;
+}
+
+/// Collective: whether all ranks hold the same text.
+inline bool same_everywhere(const std::string& text) {
+  std::array<char, 2048> first{};
+  text.copy(first.data(), first.size() - 1);
+  MPI_Bcast(first.data(), static_cast<int>(first.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
+  int same = text == first.data() ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  return same != 0;
+}
+
+/// Collective: `function` must throw the same Error on every rank. \return its message
+template <class Function>
+std::string message_on_all_ranks(ErrorKind kind, const Function& function) {
+  const auto error = thrown_by(function);
+  const std::string message = error ? error->message() : "nothing was thrown";
+  EXPECT_TRUE(error.has_value());
+  EXPECT_EQ(error ? to_string(error->kind()) : "", to_string(kind)) << message;
+  EXPECT_TRUE(same_everywhere(message)) << message;
+  return message;
+}
+
+/// An environment variable for as long as this lives.
+class ScopedVariable {
+ public:
+  ScopedVariable(const char* name, const char* value) : name_(name) {
+    if (const char* old = std::getenv(name)) old_ = old;
+    setenv(name, value, 1);
+  }
+  ScopedVariable(const ScopedVariable&) = delete;
+  ScopedVariable& operator=(const ScopedVariable&) = delete;
+  ~ScopedVariable() {
+    if (old_) {
+      setenv(name_, old_->c_str(), 1);
+    } else {
+      unsetenv(name_);
+    }
+  }
+
+ private:
+  const char* name_;
+  std::optional<std::string> old_;
+};
+
+}  // namespace selvage::test

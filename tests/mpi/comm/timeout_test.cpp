@@ -1,0 +1,142 @@
+#include "thrown.hpp"
+
+#include <selvage/comm/halo_exchange.hpp>
+
+#include <Kokkos_Core.hpp>
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <optional>
+#include <string>
+
+namespace selvage::test {
+namespace {
+
+using Space = Kokkos::DefaultExecutionSpace;
+
+/// A ring of ranks of which the last one is late. It waits in MPI_COMM_WORLD, where the others join it once
+/// they have run out of time, so that all of them end.
+class Timeout : public testing::TestWithParam<Transport> {
+ protected:
+  void SetUp() override {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &size_);
+    if (size_ == 1) GTEST_SKIP() << "nobody to wait for";
+  }
+  void TearDown() override { MPI_Barrier(MPI_COMM_WORLD); }
+
+  [[nodiscard]] bool late() const { return rank_ == size_ - 1; }
+  [[nodiscard]] bool beside_the_late_one() const { return !late() && (rank_ == 0 || rank_ == size_ - 2); }
+  [[nodiscard]] std::string late_rank() const { return "rank " + std::to_string(size_ - 1); }
+
+  static bool contains(const std::optional<Error>& error, const std::string& part) {
+    return error && error->message().find(part) != std::string::npos;
+  }
+  static std::string text_of(const std::optional<Error>& error) {
+    return error ? error->message() : "nothing was thrown";
+  }
+
+  const ScopedVariable milliseconds_{"SELVAGE_TIMEOUT_MS", "400"};
+  int rank_ = 0;
+  int size_ = 1;
+};
+
+TEST_P(Timeout, OfAnExchangeNamesTheLateRankAndTheEpochs) {
+  const Context context(MPI_COMM_WORLD);
+  EXPECT_EQ(context.timeout().count(), 400);
+  const Grid<1> grid(context, {.cells = {10 * size_}, .periodic = {true}});
+  const auto view = grid.allocate<double>("u", 1);
+  HaloExchange halo(Space(), grid, {.width = 1, .transport = GetParam()}, view);
+  for (int round = 0; round < 3; ++round) halo.exchange(Space(), view);
+  std::optional<Error> error;
+  if (!late()) error = thrown_by([&] { halo.exchange(Space(), view); });
+  EXPECT_EQ(error.has_value(), beside_the_late_one()) << text_of(error);
+  if (error) {
+    EXPECT_EQ(error->kind(), ErrorKind::timeout);
+    EXPECT_TRUE(contains(error, "a halo exchange waited 400 ms for " + late_rank() + " (")) << text_of(error);
+    EXPECT_TRUE(contains(error, "epoch 4 wanted, 3 seen")) << text_of(error);
+    EXPECT_TRUE(contains(error, GetParam() == Transport::peer ? "peer transport" : "MPI")) << text_of(error);
+    const auto again = thrown_by([&] { halo.exchange(Space(), view); });
+    EXPECT_TRUE(contains(again, "still in flight")) << text_of(again);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST_P(Timeout, OfAReductionNamesTheLateRank) {
+  const Context context(MPI_COMM_WORLD);
+  const Grid<1> grid(context, {.cells = {10 * size_}, .periodic = {true}});
+  const auto view = grid.allocate<double>("u", 1);
+  HaloExchange halo(Space(), grid, {.width = 1, .transport = GetParam()}, view);
+  std::optional<Error> error;
+  if (!late()) error = thrown_by([&] { halo.reduce(Space(), Sum{}, view); });
+  EXPECT_EQ(error.has_value(), beside_the_late_one()) << text_of(error);
+  if (error) {
+    EXPECT_TRUE(contains(error, "a halo reduction waited 400 ms for " + late_rank() + " ("))
+        << text_of(error);
+    EXPECT_TRUE(contains(error, "epoch 1 wanted, 0 seen")) << text_of(error);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST_P(Timeout, DoesNotCatchARankThatIsOnlyALittleLate) {
+  const Context context(MPI_COMM_WORLD);
+  const Grid<1> grid(context, {.cells = {10 * size_}, .periodic = {true}});
+  const auto view = grid.allocate<double>("u", 1);
+  HaloExchange halo(Space(), grid, {.width = 1, .transport = GetParam()}, view);
+  const double begin = MPI_Wtime();
+  while (late() && MPI_Wtime() - begin < 0.05) continue;
+  EXPECT_NO_THROW(halo.exchange(Space(), view));
+}
+
+std::string name_of(const testing::TestParamInfo<Transport>& tested) {
+  return std::string(to_string(tested.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryTransport, Timeout,
+                         testing::Values(Transport::peer, Transport::mpi_direct, Transport::mpi_staged),
+                         name_of);
+
+class LateToAConstructor : public Timeout {};
+
+TEST_P(LateToAConstructor, OfAGridIsNamed) {
+  const Context context(MPI_COMM_WORLD);
+  if (!late()) {
+    const auto error = thrown_by([&] { const Grid<1> grid(context, {.cells = {100}}); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->kind(), ErrorKind::timeout);
+    EXPECT_TRUE(contains(error, "waited 400 ms for " + late_rank() +
+                                    " (collective call 2 wanted, 1 seen) to "
+                                    "enter the construction of a Grid"))
+        << text_of(error);
+  }
+}
+
+TEST_P(LateToAConstructor, OfAHaloExchangeIsNamed) {
+  const Context context(MPI_COMM_WORLD);
+  const Grid<1> grid(context, {.cells = {100}});
+  const auto view = grid.allocate<double>("u", 1);
+  if (!late()) {
+    const auto error = thrown_by([&] { const HaloExchange halo(Space(), grid, {.width = 1}, view); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->kind(), ErrorKind::timeout);
+    EXPECT_TRUE(contains(error, "waited 400 ms for " + late_rank() + " (collective call")) << text_of(error);
+    EXPECT_TRUE(contains(error, "to enter the construction of a HaloExchange")) << text_of(error);
+  }
+}
+
+TEST_P(LateToAConstructor, IsLeftBehindSafelyWhenItComesAfterAll) {
+  const Context context(MPI_COMM_WORLD);
+  const auto enter = [&] { return thrown_by([&] { const Grid<1> grid(context, {.cells = {100}}); }); };
+  if (!late()) {
+    EXPECT_EQ(text_of(enter()).substr(0, 6), "waited");
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  // The collective call that the others gave up now completes: what it writes must still be there.
+  if (late()) static_cast<void>(enter());
+  for (int i = 0; i < 20; ++i) MPI_Barrier(MPI_COMM_WORLD);
+}
+
+INSTANTIATE_TEST_SUITE_P(Once, LateToAConstructor, testing::Values(Transport::peer), name_of);
+
+}  // namespace
+}  // namespace selvage::test
