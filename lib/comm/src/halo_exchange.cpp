@@ -66,8 +66,10 @@ template <int D>
 std::shared_ptr<detail::HaloPlan> HaloExchange::make_plan(const detail::Executor& executor,
                                                           const Grid<D>& grid, const HaloOptions<D>& options,
                                                           std::vector<detail::Field> fields) {
-  const detail::HaloChoices choices{options.corners, options.ghost_reuse, options.transport,
-                                    options.initiation};
+  const detail::HaloChoices choices{.corners = options.corners,
+                                    .ghost_reuse = options.ghost_reuse,
+                                    .transport = options.transport,
+                                    .initiation = options.initiation};
   return std::make_shared<detail::HaloPlan>(grid.context().state(), executor, neighbourhood_of(grid, options),
                                             choices, std::move(fields));
 }

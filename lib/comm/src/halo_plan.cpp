@@ -33,15 +33,51 @@ std::int64_t components_of(const Field& field, int axes) {
   return field.rank > axes ? field.extents[axes] : 1;
 }
 
+/// "View 1", with its label where it has one: those of Grid::allocate have none on hosts.
+std::string view_name(std::size_t index, std::string_view label) {
+  return label.empty() ? fmt::format("View {}", index) : fmt::format("View {} (\"{}\")", index, label);
+}
+
+/// What the options leave open, the environment may force.
+void follow_environment(HaloChoices& choices) {
+  if (const auto text = environment_text("SELVAGE_TRANSPORT"); text && !choices.transport) {
+    choices.transport = parse_transport(*text);
+    choices.transport_forced_by = "SELVAGE_TRANSPORT";
+  }
+  if (const auto text = environment_text("SELVAGE_INITIATION"); text && !choices.initiation) {
+    choices.initiation = parse_initiation(*text);
+    choices.initiation_forced_by = "SELVAGE_INITIATION";
+  }
+}
+
+/// One argument of a HaloExchange as a number that ranks can compare.
+struct Argument {
+  std::string_view name;
+  int value;
+  std::string (*text)(int);
+};
+
+std::string number_text(int value) {
+  return std::to_string(value);
+}
+template <class Choice>
+std::string choice_text(int value) {
+  return value < 0 ? "none forced" : std::string(to_string(static_cast<Choice>(value)));
+}
+int choice_value(const auto& choice) {
+  return choice ? static_cast<int>(*choice) : -1;
+}
+
 }  // namespace
 
 HaloPlan::HaloPlan(std::shared_ptr<ContextState> context, const Executor& executor,
-                   Neighbourhood neighbourhood, const HaloChoices& choices, std::vector<Field> fields)
+                   Neighbourhood neighbourhood, HaloChoices choices, std::vector<Field> fields)
     : context_(std::move(context)),
       neighbourhood_(std::move(neighbourhood)),
       fields_(std::move(fields)),
       ghost_reuse_(choices.ghost_reuse),
       corners_(choices.corners) {
+  context_->all_or_none(construction, [&] { follow_environment(choices); });
   require_same_everywhere(choices);
   context_->all_or_none(construction, [&] {
     require_valid_arguments();
@@ -58,30 +94,26 @@ HaloPlan::HaloPlan(std::shared_ptr<ContextState> context, const Executor& execut
 }
 
 void HaloPlan::require_same_everywhere(const HaloChoices& choices) {
-  struct Named {
-    const char* name;
-    int value;
-  };
-  std::vector<Named> named{{"number of Views", static_cast<int>(fields_.size())},
-                           {"number of axes", neighbourhood_.shape.axes},
-                           {"option corners", choices.corners},
-                           {"option ghost_reuse", static_cast<int>(choices.ghost_reuse)},
-                           {"transport", choices.transport ? static_cast<int>(*choices.transport) : -1},
-                           {"initiation", choices.initiation ? static_cast<int>(*choices.initiation) : -1}};
+  std::vector<Argument> arguments{{"number of Views", static_cast<int>(fields_.size()), number_text},
+                                  {"number of axes", neighbourhood_.shape.axes, number_text},
+                                  {"option corners", choices.corners, number_text},
+                                  {"option ghost_reuse", static_cast<int>(choices.ghost_reuse), number_text},
+                                  {"transport", choice_value(choices.transport), choice_text<Transport>},
+                                  {"initiation", choice_value(choices.initiation), choice_text<Initiation>}};
   for (const Side& side : neighbourhood_.shape.width) {
-    named.push_back({"halo width", side.low});
-    named.push_back({"halo width", side.high});
+    arguments.push_back({"halo width", side.low, number_text});
+    arguments.push_back({"halo width", side.high, number_text});
   }
   std::vector<int> values;
-  for (const Named& entry : named) values.push_back(entry.value);
+  for (const Argument& argument : arguments) values.push_back(argument.value);
   const auto ranges = context_->extremes(values, construction);
-  for (std::size_t i = 0; i < named.size(); ++i) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
     const auto& range = ranges[i];
     if (range.smallest == range.largest) continue;
-    throw Error(
-        ErrorKind::usage,
-        fmt::format("ranks disagree on the {} of one HaloExchange: {} on rank {}, {} on rank {}",
-                    named[i].name, range.smallest, range.smallest_rank, range.largest, range.largest_rank));
+    throw Error(ErrorKind::usage,
+                fmt::format("ranks disagree on the {} of one HaloExchange: {} on rank {}, {} on rank {}",
+                            arguments[i].name, arguments[i].text(range.smallest), range.smallest_rank,
+                            arguments[i].text(range.largest), range.largest_rank));
   }
 }
 
@@ -107,15 +139,17 @@ void HaloPlan::require_valid_arguments() const {
 
 void HaloPlan::require_fields_fit() const {
   const Shape& shape = neighbourhood_.shape;
-  for (const Field& field : fields_) {
+  for (std::size_t f = 0; f < fields_.size(); ++f) {
+    const Field& field = fields_[f];
     for (int axis = 0; axis < shape.axes; ++axis) {
       const Side& side = shape.width[axis];
       const std::int64_t wanted = shape.extents[axis] + side.low + side.high;
       if (field.extents[axis] == wanted) continue;
-      throw Error(ErrorKind::usage, fmt::format("View \"{}\" has extent {} along axis {}; its box of {} "
-                                                "cells with ghosts of {} and {} needs {}",
-                                                field.label, field.extents[axis], axis, shape.extents[axis],
-                                                side.low, side.high, wanted));
+      throw Error(ErrorKind::usage,
+                  fmt::format("{} on rank {} has extent {} along axis {}; its box of {} cells with ghosts of "
+                              "{} and {} needs {}",
+                              view_name(f, field.label), context_->rank(), field.extents[axis], axis,
+                              shape.extents[axis], side.low, side.high, wanted));
     }
   }
 }
@@ -135,17 +169,10 @@ void HaloPlan::require_boxes_hold_halos() const {
 }
 
 void HaloPlan::choose_initiation(const HaloChoices& choices, const Executor& executor) {
-  std::optional<Initiation> forced = choices.initiation;
-  std::string forced_by = "the option initiation";
-  if (!forced) {
-    if (const auto text = environment_text("SELVAGE_INITIATION")) {
-      forced = parse_initiation(*text);
-      forced_by = "SELVAGE_INITIATION";
-    }
-  }
+  const std::optional<Initiation> forced = choices.initiation;
   const bool on_host = executor.runs_on_host();
   initiation_ = forced.value_or(on_host ? Initiation::stream : Initiation::host);
-  initiation_reason_ = forced    ? "forced by " + forced_by
+  initiation_reason_ = forced    ? "forced by " + choices.initiation_forced_by
                        : on_host ? "the execution space runs in the caller's order"
                                  : "MPI starts from the host";
   const bool built = initiation_ == Initiation::host || (initiation_ == Initiation::stream && on_host);
@@ -213,32 +240,25 @@ PairFacts HaloPlan::facts_about(const PeerPlan& peer) const {
     const FieldCard& theirs = peer.cards[f];
     facts.device_memory |= mine.memory == MemoryKind::device || theirs.memory == MemoryKind::device;
     if (mine.is_shared && theirs.is_shared) continue;
-    facts.unshared_field =
-        fmt::format("View \"{}\" of rank {} is not in shared memory (Grid::allocate gives such)",
-                    mine.is_shared ? theirs.label.data() : mine.label.data(),
-                    mine.is_shared ? facts.rank : context_->rank());
+    facts.unshared_field = fmt::format("{} of rank {} is not in shared memory (Grid::allocate gives such)",
+                                       view_name(f, mine.is_shared ? theirs.label.data() : mine.label.data()),
+                                       mine.is_shared ? facts.rank : context_->rank());
   }
   return facts;
 }
 
 void HaloPlan::make_transports(std::vector<PeerPlan> peers, const HaloChoices& choices,
                                const Executor& executor, int first_tag) {
-  std::optional<Transport> forced = choices.transport;
-  std::string forced_by = "the option transport";
   std::map<Transport, std::vector<PeerPlan>> by_transport;
   std::vector<PeerPlan> local;
   context_->all_or_none(construction, [&] {
-    if (const auto text = environment_text("SELVAGE_TRANSPORT"); text && !forced) {
-      forced = parse_transport(*text);
-      forced_by = "SELVAGE_TRANSPORT";
-    }
     for (PeerPlan& peer : peers) {
       if (peer.neighbour.rank == context_->rank()) {
         note_path(peer, "copy", "the neighbour is this rank itself");
         local.push_back(std::move(peer));
         continue;
       }
-      const Path path = select_path(facts_about(peer), forced, forced_by);
+      const Path path = select_path(facts_about(peer), choices.transport, choices.transport_forced_by);
       note_path(peer, std::string(to_string(path.transport)), path.why);
       by_transport[path.transport].push_back(std::move(peer));
     }

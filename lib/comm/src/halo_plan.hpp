@@ -23,6 +23,8 @@ struct HaloChoices {
   GhostReuse ghost_reuse = GhostReuse::credit;
   std::optional<Transport> transport;
   std::optional<Initiation> initiation;
+  std::string transport_forced_by = "the option transport";
+  std::string initiation_forced_by = "the option initiation";
 };
 
 /// Everything that is decided, allocated and mapped once for a HaloExchange, and the state of the exchange in
@@ -31,7 +33,7 @@ class HaloPlan {
  public:
   /// Collective. \throws what HaloExchange's constructor says
   HaloPlan(std::shared_ptr<ContextState> context, const Executor& executor, Neighbourhood neighbourhood,
-           const HaloChoices& choices, std::vector<Field> fields);
+           HaloChoices choices, std::vector<Field> fields);
 
   /// \return the epoch of the exchange
   std::uint64_t start(Executor& executor, std::uint64_t fields);
