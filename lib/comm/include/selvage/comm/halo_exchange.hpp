@@ -25,7 +25,8 @@ class HaloPlan;
 ///
 /// Plan once, run many: the constructor decides a transport per neighbour, allocates and maps; `exchange`
 /// does none of that. One HaloExchange has one exchange in flight at a time; several HaloExchanges may
-/// overlap. All ranks call the same operations of one HaloExchange in the same order. Not thread-safe.
+/// overlap. All ranks call the same operations of one HaloExchange in the same order, and finish overlapping
+/// ones in one order: what a rank could not send in start() yet, it sends in finish(). Not thread-safe.
 ///
 /// A View's extents are its rank's box plus the ghost width on each side, and, at rank D+1, any number of
 /// components last. Any layout, sub-Views with an offset included. Views of Grid::allocate move without a
