@@ -34,12 +34,26 @@ std::string printed_by_finish(Report& report, const std::string& dir = "") {
   return testing::internal::GetCapturedStdout();
 }
 
-TEST(Report, HoldsInputEnvironmentDecisionsResultsAndFigures) {
+TEST(Report, HoldsTheInputAsUsedAndWhereItCameFrom) {
   auto session = make_session({"--quiet", "--set", "case.name=x"});
   (void)session.input().list<int>("grid.cells", {});
   (void)session.input().get_text("case.name", "");
   (void)session.input().get<double>("run.tolerance", 0);
   (void)session.input().get_bool("run.verify", true);
+  const json root = json::parse(Report(session).json());
+  EXPECT_EQ(root["app"], "demo");
+  EXPECT_EQ(root["version"], "1.2.3");
+  EXPECT_EQ(root["command"], "demo --quiet --set case.name=x");
+  EXPECT_EQ(root["input"]["grid"]["cells"], json({4, 5}));
+  EXPECT_EQ(root["input"]["run"]["tolerance"], 0.5);
+  EXPECT_EQ(root["input"]["run"]["verify"], true);
+  EXPECT_EQ(root["input_origin"]["grid.cells"], "in.toml:2");
+  EXPECT_EQ(root["input_origin"]["case.name"], "--set");
+  EXPECT_EQ(root["input_origin"]["run.verify"], "default");
+}
+
+TEST(Report, HoldsDecisionsResultsTimesAndFigures) {
+  auto session = make_session({"--quiet"});
   Report report(session);
   report.environment("GPU-aware MPI", "no: host backend");
   report.decide("transport: peer\nwhy: same host");
@@ -52,15 +66,6 @@ TEST(Report, HoldsInputEnvironmentDecisionsResultsAndFigures) {
   report.breakdown(breakdown);
   report.figure_of_merit(1.5, "GLUPS");
   const json root = json::parse(report.json());
-  EXPECT_EQ(root["app"], "demo");
-  EXPECT_EQ(root["version"], "1.2.3");
-  EXPECT_EQ(root["command"], "demo --quiet --set case.name=x");
-  EXPECT_EQ(root["input"]["grid"]["cells"], json({4, 5}));
-  EXPECT_EQ(root["input"]["run"]["tolerance"], 0.5);
-  EXPECT_EQ(root["input"]["run"]["verify"], true);
-  EXPECT_EQ(root["input_origin"]["grid.cells"], "in.toml:2");
-  EXPECT_EQ(root["input_origin"]["case.name"], "--set");
-  EXPECT_EQ(root["input_origin"]["run.verify"], "default");
   EXPECT_EQ(root["environment"]["GPU-aware MPI"], "no: host backend");
   EXPECT_EQ(root["decisions"], json({"transport: peer", "why: same host"}));
   EXPECT_EQ(root["results"]["error"], 0.1 + 0.2);
