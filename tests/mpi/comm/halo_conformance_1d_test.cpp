@@ -9,7 +9,8 @@ const std::vector<HaloCase<axes>>& cases() {
   static const std::vector<HaloCase<axes>> all{{"faces", {29}, {false}, 1, false},
                                                {"periodic", {29}, {true}, 1, true},
                                                {"wide_and_uneven", {67}, {true}, {{3, 2}}, true},
-                                               {"one_sided", {29}, {false}, {{2, 0}}, true}};
+                                               {"one_sided", {29}, {false}, {{2, 0}}, true},
+                                               {"long_runs", {400}, {true}, {{40, 33}}, true}};
   return all;
 }
 

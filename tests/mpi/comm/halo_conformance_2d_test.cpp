@@ -12,7 +12,8 @@ const std::vector<HaloCase<axes>>& cases() {
       {"periodic", {16, 11}, {true, true}, 1, true},
       {"half_periodic_uneven_widths", {21, 26}, {true, false}, {{2, 1}, {1, 2}}, true},
       {"one_sided", {21, 26}, {false, true}, {{0, 2}, {1, 0}}, true},
-      {"periodic_faces_wide", {25, 27}, {true, true}, 3, false}};
+      {"periodic_faces_wide", {25, 27}, {true, true}, 3, false},
+      {"long_rows", {20, 150}, {true, true}, {{2, 1}, {1, 2}}, true}};
   return all;
 }
 

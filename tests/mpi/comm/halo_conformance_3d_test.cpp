@@ -11,7 +11,9 @@ const std::vector<HaloCase<axes>>& cases() {
       {"corners", {7, 9, 5}, {false, false, false}, 1, true},
       {"periodic", {8, 6, 7}, {true, true, true}, 1, true},
       {"mixed", {9, 10, 11}, {true, false, true}, {{1, 1}, {1, 1}, {2, 1}}, true},
-      {"one_sided", {9, 10, 11}, {true, true, false}, {{0, 1}, {2, 0}, {1, 1}}, true}};
+      {"one_sided", {9, 10, 11}, {true, true, false}, {{0, 1}, {2, 0}, {1, 1}}, true},
+      {"long_rows", {6, 7, 90}, {true, true, true}, {{1, 1}, {1, 2}, {2, 1}}, true},
+      {"long_columns", {90, 7, 6}, {true, false, true}, 1, true}};
   return all;
 }
 

@@ -27,6 +27,7 @@ struct HaloCase {
   std::array<bool, D> periodic;
   Width<D> width;
   bool corners = true;
+  std::array<int, D> ranks{};  ///< 0: chosen
 };
 
 /// An element type, a layout and how many components a cell has (0: the View has the grid's rank).
@@ -210,6 +211,22 @@ int count_wrong(const TestField<Kind>& field, const Grid<Kind::D>& grid, const H
     const bool filled = owned || (has_owner && (halo.corners || location.steps() == 1));
     const auto expected = to_element<typename Kind::T>(
         filled ? cell_value<Kind::D>(location.cell, location.component, id, round) : poison);
+    if (element(image, index) != expected) ++wrong;
+  });
+  return wrong;
+}
+
+/// Counts elements that differ from what fill() left.
+template <class Kind>
+int count_touched(const TestField<Kind>& field, const Grid<Kind::D>& grid, const Width<Kind::D>& width,
+                  int id, int round) {
+  field.to_host();
+  const auto image = field.host();
+  int wrong = 0;
+  for_each_index(field.extents(), [&](const Index& index) {
+    const auto location = locate(grid, width, index);
+    const auto expected = to_element<typename Kind::T>(
+        location.steps() == 0 ? cell_value<Kind::D>(location.cell, location.component, id, round) : poison);
     if (element(image, index) != expected) ++wrong;
   });
   return wrong;

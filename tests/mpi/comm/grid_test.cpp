@@ -1,0 +1,198 @@
+#include "thrown.hpp"
+
+#include <selvage/comm/grid.hpp>
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace selvage::test {
+namespace {
+
+class GridTest : public testing::Test {
+ protected:
+  /// Each cell of the grid in exactly one rank's box, each box within it and with at least one cell.
+  template <int D>
+  void expect_tiling(const GridOptions<D>& options) const {
+    const Grid<D> grid(context_, options);
+    std::int64_t cells = 0;
+    for (int rank = 0; rank < grid.size(); ++rank) {
+      const Box<D> box = grid.box_of(rank);
+      for (int axis = 0; axis < D; ++axis) {
+        EXPECT_GE(box.extent(axis), 1);
+        EXPECT_GE(box.begin[axis], 0);
+        EXPECT_LE(box.end[axis], options.cells[axis]);
+        const std::int64_t share = options.cells[axis] / grid.ranks()[axis];
+        EXPECT_GE(box.extent(axis), share);
+        EXPECT_LE(box.extent(axis), share + 1);
+      }
+      cells += box.cells();
+      for (int other = 0; other < rank; ++other) EXPECT_FALSE(overlap(box, grid.box_of(other)));
+    }
+    std::int64_t all = 1;
+    for (const std::int64_t extent : options.cells) all *= extent;
+    EXPECT_EQ(cells, all);
+    EXPECT_EQ(grid.box(), grid.box_of(grid.rank()));
+  }
+
+  template <int D>
+  static bool overlap(const Box<D>& a, const Box<D>& b) {
+    for (int axis = 0; axis < D; ++axis) {
+      if (a.end[axis] <= b.begin[axis] || b.end[axis] <= a.begin[axis]) return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] int size() const { return context_.size(); }
+
+  const Context context_{MPI_COMM_WORLD};
+};
+
+TEST_F(GridTest, TilesItsCellsWithUnevenBoxes) {
+  expect_tiling<1>({.cells = {8}});
+  expect_tiling<1>({.cells = {1001}});
+  expect_tiling<2>({.cells = {13, 17}, .periodic = {true, false}});
+  expect_tiling<2>({.cells = {3, 1000}});
+  expect_tiling<3>({.cells = {7, 9, 11}});
+  expect_tiling<3>({.cells = {2, 2, 301}, .periodic = {true, true, true}});
+}
+
+TEST_F(GridTest, GivesTheFirstRanksTheExtraCells) {
+  const Grid<1> grid(context_, {.cells = {10 * size() + 1}});
+  EXPECT_EQ(grid.box_of(0).extent(0), 11);
+  if (size() > 1) {
+    EXPECT_EQ(grid.box_of(1).extent(0), 10);
+    EXPECT_EQ(grid.box_of(1).begin[0], 11);
+  }
+}
+
+TEST_F(GridTest, CountsRanksWithTheLastAxisFastest) {
+  const Grid<3> grid(context_, {.cells = {20, 20, 20}});
+  const auto& ranks = grid.ranks();
+  EXPECT_EQ(ranks[0] * ranks[1] * ranks[2], size());
+  int rank = 0;
+  for (int i = 0; i < ranks[0]; ++i) {
+    for (int j = 0; j < ranks[1]; ++j) {
+      for (int k = 0; k < ranks[2]; ++k) EXPECT_EQ(grid.coordinates_of(rank++), (std::array{i, j, k}));
+    }
+  }
+  EXPECT_EQ(grid.coordinates(), grid.coordinates_of(grid.rank()));
+}
+
+TEST_F(GridTest, HasNeighboursThatAreInverseToEachOther) {
+  for (const bool periodic : {false, true}) {
+    const Grid<2> grid(context_, {.cells = {20, 20}, .periodic = {periodic, true}});
+    for (int rank = 0; rank < size(); ++rank) {
+      for (int i = -1; i <= 1; ++i) {
+        for (int j = -1; j <= 1; ++j) {
+          const int there = grid.neighbour_of(rank, {i, j});
+          const int row = grid.coordinates_of(rank)[0] + i;
+          EXPECT_EQ(there == Grid<2>::no_neighbour, !periodic && (row < 0 || row >= grid.ranks()[0]));
+          if (there == Grid<2>::no_neighbour) continue;
+          EXPECT_EQ(grid.neighbour_of(there, {-i, -j}), rank);
+        }
+      }
+    }
+    EXPECT_EQ(grid.neighbour({0, 0}), grid.rank());
+  }
+}
+
+TEST_F(GridTest, UsesTheProcessGridThatIsGiven) {
+  const Grid<2> rows(context_, {.cells = {20, 20}, .ranks = {size(), 1}});
+  EXPECT_EQ(rows.ranks(), (std::array{size(), 1}));
+  const Grid<2> columns(context_, {.cells = {20, 20}, .ranks = {0, size()}});
+  EXPECT_EQ(columns.ranks(), (std::array{1, size()}));
+  expect_tiling<2>({.cells = {20, 20}, .ranks = {1, size()}});
+}
+
+TEST_F(GridTest, HoldsAsManyRanksAsCells) {
+  expect_tiling<1>({.cells = {size()}});
+  expect_tiling<2>({.cells = {1, size()}});
+}
+
+TEST_F(GridTest, RefusesMoreRanksThanCells) {
+  if (size() == 1) GTEST_SKIP() << "one rank always fits";
+  const std::string message =
+      message_on_all_ranks(ErrorKind::input, [&] { const Grid<1> grid(context_, {.cells = {size() - 1}}); });
+  EXPECT_NE(
+      message.find(std::to_string(size()) + " ranks can't share a grid of " + std::to_string(size() - 1)),
+      std::string::npos)
+      << message;
+  message_on_all_ranks(ErrorKind::input, [&] {
+    const Grid<2> grid(context_, {.cells = {100, 1}, .ranks = {1, size()}});
+  });
+}
+
+TEST_F(GridTest, RefusesAProcessGridOfAnotherSize) {
+  message_on_all_ranks(ErrorKind::input, [&] {
+    const Grid<2> grid(context_, {.cells = {20, 20}, .ranks = {size() + 1, 1}});
+  });
+  message_on_all_ranks(ErrorKind::input, [&] {
+    const Grid<2> grid(context_, {.cells = {20, 20}, .ranks = {-1, 0}});
+  });
+}
+
+TEST_F(GridTest, RefusesCellsBelowOne) {
+  EXPECT_EQ(message_on_all_ranks(ErrorKind::input,
+                                 [&] {
+                                   const Grid<2> grid(context_, {.cells = {20, 0}});
+                                 }),
+            "a grid of 20 x 0 cells: axis 1 needs at least 1");
+  EXPECT_EQ(message_on_all_ranks(ErrorKind::input,
+                                 [&] {
+                                   const Grid<2> grid(context_, {.cells = {-5, 20}});
+                                 }),
+            "a grid of -5 x 20 cells: axis 0 needs at least 1");
+}
+
+TEST_F(GridTest, NamesRanksThatGiveDifferentOptions) {
+  if (size() == 1) GTEST_SKIP() << "nobody to differ from";
+  const bool last = context_.rank() == size() - 1;
+  const std::string expected =
+      "ranks 0 and " + std::to_string(size() - 1) + " gave different options for one Grid";
+  EXPECT_EQ(message_on_all_ranks(ErrorKind::usage,
+                                 [&] { const Grid<1> grid(context_, {.cells = {last ? 101 : 100}}); }),
+            expected);
+  EXPECT_EQ(
+      message_on_all_ranks(ErrorKind::usage,
+                           [&] { const Grid<1> grid(context_, {.cells = {100}, .periodic = {!last}}); }),
+      "ranks " + std::to_string(size() - 1) + " and 0 gave different options for one Grid");
+  constexpr std::int64_t large = std::int64_t{1} << 40;
+  message_on_all_ranks(ErrorKind::usage,
+                       [&] { const Grid<1> grid(context_, {.cells = {last ? large : 2 * large}}); });
+}
+
+TEST_F(GridTest, AllocatesTheBoxAndItsGhostsZeroed) {
+  const Grid<2> grid(context_, {.cells = {19, 23}});
+  const auto view = grid.allocate<double>("u", {{1, 2}, {0, 3}});
+  EXPECT_EQ(view.extent(0), grid.box().extent(0) + 3);
+  EXPECT_EQ(view.extent(1), grid.box().extent(1) + 3);
+  const auto with_components = grid.allocate<float, Kokkos::LayoutLeft>("v", 2, 5);
+  EXPECT_EQ(with_components.extent(0), grid.box().extent(0) + 4);
+  EXPECT_EQ(with_components.extent(2), 5U);
+  const auto image = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
+  for (std::size_t i = 0; i < image.extent(0); ++i) {
+    for (std::size_t j = 0; j < image.extent(1); ++j) EXPECT_EQ(image(i, j), 0.0);
+  }
+}
+
+TEST_F(GridTest, NumbersItsOwnCommunicator) {
+  MPI_Comm reversed = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -context_.rank(), &reversed);
+  {
+    const Context context(reversed);
+    const Grid<1> grid(context, {.cells = {50}});
+    EXPECT_EQ(grid.rank(), size() - 1 - context_.rank());
+    int in_comm = -1;
+    MPI_Comm_rank(grid.comm(), &in_comm);
+    EXPECT_EQ(in_comm, grid.rank());
+  }
+  MPI_Comm_free(&reversed);
+}
+
+}  // namespace
+}  // namespace selvage::test
