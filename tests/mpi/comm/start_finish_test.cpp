@@ -183,14 +183,16 @@ INSTANTIATE_TEST_SUITE_P(EveryTransport, StartFinish,
                          testing::Values(Transport::peer, Transport::mpi_direct, Transport::mpi_staged),
                          name_of);
 
-/// Ranks that call one HaloExchange differently must not get each other's bytes.
-TEST(DifferentCalls, AreAnErrorThatNamesTheRankOnPeers) {
+/// Ranks that call one HaloExchange differently must not take each other's bytes for theirs.
+class DifferentCalls : public testing::TestWithParam<Transport> {};
+
+TEST_P(DifferentCalls, AreAnErrorThatNamesTheRank) {
   const Context context(MPI_COMM_WORLD);
   if (context.size() != 2) GTEST_SKIP() << "for two ranks";
   const Grid<1> grid(context, {.cells = {20}});
   const auto u = grid.allocate<double>("u", 1);
   const auto v = grid.allocate<double>("v", 1);
-  HaloExchange halo(Space(), grid, {.width = 1, .transport = Transport::peer}, u, v);
+  HaloExchange halo(Space(), grid, {.width = 1, .transport = GetParam()}, u, v);
   const auto error = thrown_by([&] {
     if (grid.rank() == 0) {
       halo.exchange(Space(), u);
@@ -199,10 +201,17 @@ TEST(DifferentCalls, AreAnErrorThatNamesTheRankOnPeers) {
     }
   });
   ASSERT_TRUE(error);
-  EXPECT_EQ(error->kind(), ErrorKind::usage);
-  EXPECT_NE(error->message().find("rank " + std::to_string(1 - grid.rank())), std::string::npos);
+  EXPECT_EQ(to_string(error->kind()), "usage") << error->message();
+  EXPECT_NE(error->message().find("ranks call one HaloExchange differently: in epoch 1 rank " +
+                                  std::to_string(1 - grid.rank())),
+            std::string::npos)
+      << error->message();
   MPI_Barrier(MPI_COMM_WORLD);
 }
+
+INSTANTIATE_TEST_SUITE_P(EveryTransport, DifferentCalls,
+                         testing::Values(Transport::peer, Transport::mpi_direct, Transport::mpi_staged),
+                         name_of);
 
 TEST(SharedMemory, IsGivenBackOnceAndOnlyByItsContext) {
   const Context context(MPI_COMM_WORLD);

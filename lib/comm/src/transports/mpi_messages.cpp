@@ -44,6 +44,7 @@ MpiMessages::MpiMessages(TransportParts parts, bool staged)
   send_ranks_.reserve(most);
   expected_.reserve(most);
   indices_.resize(most);
+  statuses_.resize(most);
 }
 
 /// Requests that a timeout left behind must not write into memory that is about to be freed, nor read it:
@@ -133,13 +134,7 @@ void MpiMessages::pack_and_send(const Step& step) {
 }
 
 bool MpiMessages::progress(const Step& step) {
-  if (!all_done(receives_)) {
-    int completed = 0;
-    check_mpi(MPI_Testsome(static_cast<int>(receives_.size()), receives_.data(), &completed, indices_.data(),
-                           MPI_STATUSES_IGNORE),
-              "MPI_Testsome");
-    for (int i = 0; i < completed; ++i) deliver(step, expected_[indices_[i]]);
-  }
+  if (!all_done(receives_)) receive_some(step);
   int sent = 1;
   if (!all_done(sends_)) {
     check_mpi(MPI_Testall(static_cast<int>(sends_.size()), sends_.data(), &sent, MPI_STATUSES_IGNORE),
@@ -148,6 +143,35 @@ bool MpiMessages::progress(const Step& step) {
   const bool done = sent != 0 && all_done(receives_);
   if (done) completed_epoch_ = step.epoch;
   return done;
+}
+
+void MpiMessages::receive_some(const Step& step) {
+  int completed = 0;
+  const int code = MPI_Testsome(static_cast<int>(receives_.size()), receives_.data(), &completed,
+                                indices_.data(), statuses_.data());
+  if (code != MPI_ERR_IN_STATUS) check_mpi(code, "MPI_Testsome");
+  for (int i = 0; i < completed; ++i) {
+    const Message& message = expected_[indices_[i]];
+    require_whole(step, message, statuses_[i], code == MPI_ERR_IN_STATUS);
+    deliver(step, message);
+  }
+}
+
+/// A message of another length shows that ranks exchange different Views, or different ways.
+void MpiMessages::require_whole(const Step& step, const Message& message, const MPI_Status& status,
+                                bool failed) const {
+  int error_class = MPI_SUCCESS;
+  if (failed) check_mpi(MPI_Error_class(status.MPI_ERROR, &error_class), "MPI_Error_class");
+  const bool too_long = error_class == MPI_ERR_TRUNCATE;
+  if (failed && !too_long) check_mpi(status.MPI_ERROR, "MPI_Irecv");
+  int bytes = 0;
+  check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+  if (!too_long && bytes == message.bytes) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("ranks call one HaloExchange differently: in epoch {} rank {} sent {}, this rank "
+                          "expects {} bytes",
+                          step.epoch, peers_[message.peer].rank,
+                          too_long ? "more" : fmt::format("{} bytes", bytes), message.bytes));
 }
 
 void MpiMessages::deliver(const Step& step, const Message& message) {

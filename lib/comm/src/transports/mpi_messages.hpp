@@ -52,6 +52,8 @@ class MpiMessages : public HaloTransport {
   static void for_each_run(const Step& step, const Packing& packing, const Function& function);
   void post_receives(const Step& step);
   void pack_and_send(const Step& step);
+  void receive_some(const Step& step);
+  void require_whole(const Step& step, const Message& message, const MPI_Status& status, bool failed) const;
   void deliver(const Step& step, const Message& message);
 
   MPI_Comm comm_;
@@ -65,6 +67,7 @@ class MpiMessages : public HaloTransport {
   std::vector<MPI_Request> receives_;
   std::vector<Message> expected_;  ///< beside receives_
   std::vector<int> indices_;       ///< of MPI_Testsome
+  std::vector<MPI_Status> statuses_;
   std::uint64_t completed_epoch_ = 0;
 };
 
