@@ -32,7 +32,9 @@ function(selvage_target_defaults target)
     target_compile_options(${target} PRIVATE -march=native)
   endif()
   if(SELVAGE_SANITIZE)
-    target_compile_options(${target} PRIVATE -fsanitize=${SELVAGE_SANITIZE} -fno-omit-frame-pointer)
+    # Without recovery, so that undefined behaviour fails the test that meets it.
+    target_compile_options(${target} PRIVATE -fsanitize=${SELVAGE_SANITIZE} -fno-sanitize-recover=all
+                                             -fno-omit-frame-pointer)
     target_link_options(${target} PUBLIC -fsanitize=${SELVAGE_SANITIZE})
   endif()
 endfunction()
