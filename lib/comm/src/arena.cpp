@@ -1,5 +1,7 @@
 #include "arena.hpp"
 
+#include "device.hpp"
+
 #include <selvage/error.hpp>
 
 #include <fcntl.h>
@@ -88,25 +90,37 @@ std::optional<SharedRange> Arena::find(const void* data, std::size_t bytes) cons
   if (after == segments_.begin()) return std::nullopt;
   const auto& [begin, segment] = *--after;
   if (address + bytes > begin + segment.mapping->bytes()) return std::nullopt;
-  return SharedRange{.process = static_cast<std::int32_t>(getpid()),
+  return SharedRange{.memory = MemoryKind::host,
+                     .process = static_cast<std::int32_t>(getpid()),
                      .file = segment.file,
+                     .ipc_handle = {},
                      .segment = segment.id,
                      .segment_bytes = segment.mapping->bytes(),
                      .offset = address - begin};
 }
 
+namespace {
+
+std::pair<std::byte*, std::shared_ptr<void>> map_file(const SharedRange& range) {
+  const std::string path = fmt::format("/proc/{}/fd/{}", range.process, range.file);
+  const File file(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (file.get() < 0) throw_errno(fmt::format("cannot open another rank's shared memory {}", path));
+  auto mapping = std::make_shared<Mapping>(file.get(), range.segment_bytes);
+  return {mapping->data(), mapping};
+}
+
+}  // namespace
+
 PeerMappings::Mapped PeerMappings::map(const SharedRange& range) {
   const std::lock_guard lock(mutex_);
-  std::weak_ptr<Mapping>& known = mappings_[{range.process, range.segment}];
-  std::shared_ptr<Mapping> mapping = known.lock();
-  if (!mapping) {
-    const std::string path = fmt::format("/proc/{}/fd/{}", range.process, range.file);
-    const File file(open(path.c_str(), O_RDWR | O_CLOEXEC));
-    if (file.get() < 0) throw_errno(fmt::format("cannot open another rank's shared memory {}", path));
-    mapping = std::make_shared<Mapping>(file.get(), range.segment_bytes);
-    known = mapping;
+  Segment& segment = segments_[{range.memory, range.process, range.segment}];
+  std::shared_ptr<void> owner = segment.owner.lock();
+  if (!owner) {
+    std::tie(segment.begin, owner) =
+        range.memory == MemoryKind::host ? map_file(range) : open_device_memory(range.ipc_handle);
+    segment.owner = owner;
   }
-  return {mapping->data() + range.offset, mapping};
+  return {segment.begin + range.offset, owner};
 }
 
 }  // namespace selvage::detail

@@ -1,19 +1,26 @@
 #pragma once
 
+#include <selvage/comm/detail/memory_kind.hpp>
+
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 namespace selvage::detail {
 
 /// Names bytes of one rank's shared segment to another rank of the host. Travels in messages.
 struct SharedRange {
+  MemoryKind memory = MemoryKind::host;
   std::int32_t process = 0;
-  std::int32_t file = -1;
-  std::uint64_t segment = 0;  ///< never reused within a process
+  std::int32_t file = -1;             ///< of host memory
+  std::array<char, 64> ipc_handle{};  ///< of device memory
+  std::uint64_t segment = 0;          ///< never reused within a process
   std::uint64_t segment_bytes = 0;
   std::uint64_t offset = 0;
 };
@@ -67,14 +74,19 @@ class PeerMappings {
  public:
   struct Mapped {
     std::byte* data = nullptr;
-    std::shared_ptr<Mapping> owner;
+    std::shared_ptr<void> owner;
   };
   /// \throws Error{io} that says why the segment can't be opened
   [[nodiscard]] Mapped map(const SharedRange& range);
 
  private:
+  struct Segment {
+    std::byte* begin = nullptr;
+    std::weak_ptr<void> owner;
+  };
+
   std::mutex mutex_;
-  std::map<std::pair<std::int32_t, std::uint64_t>, std::weak_ptr<Mapping>> mappings_;
+  std::map<std::tuple<MemoryKind, std::int32_t, std::uint64_t>, Segment> segments_;
 };
 
 }  // namespace selvage::detail

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -61,6 +62,7 @@ ContextState::ContextState(MPI_Comm comm) : timeout_(read_timeout()) {
   machine_ = topo::detect(comm_, {.gpu_pci_bus_id = device_pci_bus_id()});
   yields_ = machine_.ranks_exceed_cores(rank_);
   probe_mappings();
+  probe_device_mappings();
 }
 
 ContextState::~ContextState() {
@@ -69,6 +71,27 @@ ContextState::~ContextState() {
   // While an exception unwinds, other ranks may never come to a collective call; they are about to be ended.
   const bool in_order = !abandoned_ && std::uncaught_exceptions() == 0;
   if (!finalized && comm_ != MPI_COMM_NULL && in_order) MPI_Comm_free(&comm_);
+}
+
+std::vector<SharedRange> ContextState::gather_ranges(const SharedRange& mine) const {
+  std::vector<SharedRange> ranges(size_);
+  check_mpi(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, ranges.data(), sizeof mine, MPI_BYTE, comm_),
+            "MPI_Allgather");
+  return ranges;
+}
+
+/// The refusal of the lowest rank that has one. Collective.
+std::string ContextState::first_refusal(const std::string& mine) const {
+  std::array<char, 256> text{};
+  fmt::format_to_n(text.data(), text.size() - 1, "{}", mine);
+  std::vector<char> texts(text.size() * size_);
+  check_mpi(MPI_Allgather(text.data(), text.size(), MPI_CHAR, texts.data(), text.size(), MPI_CHAR, comm_),
+            "MPI_Allgather");
+  for (int peer = 0; peer < size_; ++peer) {
+    const char* refusal = &texts[peer * text.size()];
+    if (*refusal != 0) return refusal;
+  }
+  return {};
 }
 
 /// Each rank publishes one block and maps those of its host; one failure anywhere turns mapping off for all.
@@ -82,9 +105,7 @@ void ContextState::probe_mappings() {
   } catch (const Error& error) {
     refusal = error.message();
   }
-  std::vector<SharedRange> ranges(size_);
-  check_mpi(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, ranges.data(), sizeof mine, MPI_BYTE, comm_),
-            "MPI_Allgather");
+  const std::vector<SharedRange> ranges = gather_ranges(mine);
   for (int peer = 0; peer < size_ && refusal.empty(); ++peer) {
     if (peer == rank_ || !machine_.same_physical_host(rank_, peer)) continue;
     try {
@@ -95,13 +116,38 @@ void ContextState::probe_mappings() {
       refusal = error.message();
     }
   }
-  std::array<char, 256> text{};
-  fmt::format_to_n(text.data(), text.size() - 1, "{}", refusal);
-  std::vector<char> texts(text.size() * size_);
-  check_mpi(MPI_Allgather(text.data(), text.size(), MPI_CHAR, texts.data(), text.size(), MPI_CHAR, comm_),
-            "MPI_Allgather");
-  for (int peer = 0; peer < size_ && mapping_refusal_.empty(); ++peer)
-    mapping_refusal_ = &texts[peer * text.size()];
+  mapping_refusal_ = first_refusal(refusal);
+}
+
+/// The same for GPU memory, with a word that each rank stores into each peer's block and reads back.
+void ContextState::probe_device_mappings() {
+  device_mapping_refusal_ = first_refusal(device_memory_refusal());
+  if (!device_mapping_refusal_.empty()) return;
+  std::string refusal;
+  SharedRange mine;
+  Buffer block;
+  try {
+    block = allocate_device_words(size_);
+    mine = name_memory(block.data, size_ * sizeof(std::uint64_t), MemoryKind::device).value();
+  } catch (const Error& error) {
+    refusal = error.message();
+  }
+  const std::vector<SharedRange> ranges = gather_ranges(mine);
+  for (int peer = 0; peer < size_ && refusal.empty(); ++peer) {
+    if (peer == rank_ || !machine_.same_physical_host(rank_, peer)) continue;
+    try {
+      const PeerMappings::Mapped mapped = mappings_.map(ranges[peer]);
+      refusal = probe_device_word(mapped.data + rank_ * sizeof(std::uint64_t));
+    } catch (const Error& error) {
+      refusal = error.message();
+    }
+  }
+  device_mapping_refusal_ = first_refusal(refusal);
+}
+
+std::optional<SharedRange> ContextState::name_memory(const void* data, std::size_t bytes,
+                                                     MemoryKind memory) const {
+  return memory == MemoryKind::host ? arena_.find(data, bytes) : name_device_memory(data, bytes);
 }
 
 MPI_Request* ContextState::Messages::add(int rank) {
@@ -201,6 +247,20 @@ void ContextState::agree(const std::optional<Error>& failure, std::string_view o
   check_mpi(MPI_Ibcast(&message, sizeof message, MPI_BYTE, failed, comm_, &request), "MPI_Ibcast");
   wait_collective(request, shared_message, operation);
   throw Error(static_cast<ErrorKind>(message.kind), message.text, message.native_code);
+}
+
+void ContextState::try_barrier() noexcept {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized || std::uncaught_exceptions() != 0) return;
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (MPI_Ibarrier(comm_, &request) != MPI_SUCCESS) return;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  int done = 0;
+  while (done == 0 && std::chrono::steady_clock::now() < end) {
+    if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return;
+    sched_yield();
+  }
 }
 
 void ContextState::all_or_none(std::string_view operation, const std::function<void()>& step) {

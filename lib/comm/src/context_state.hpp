@@ -37,8 +37,13 @@ class ContextState {
   [[nodiscard]] bool yields() const { return yields_; }
   [[nodiscard]] Arena& arena() { return arena_; }
   [[nodiscard]] PeerMappings& mappings() { return mappings_; }
-  /// Why ranks of one physical host can't map each other's memory; empty when they can.
-  [[nodiscard]] const std::string& mapping_refusal() const { return mapping_refusal_; }
+  /// Why ranks of one physical host can't map each other's memory of a kind; empty when they can.
+  [[nodiscard]] const std::string& mapping_refusal(MemoryKind memory) const {
+    return memory == MemoryKind::host ? mapping_refusal_ : device_mapping_refusal_;
+  }
+  /// What to tell a peer that shall map these bytes; nothing if they aren't in memory that peers can map.
+  [[nodiscard]] std::optional<SharedRange> name_memory(const void* data, std::size_t bytes,
+                                                       MemoryKind memory) const;
 
   /// Sends and receives with ranks beside them. Waits for all; on an error it cancels those that are left, so
   /// that their buffers may go. \throws Error{timeout} that names the ranks, Error{mpi}
@@ -56,6 +61,10 @@ class ContextState {
   /// Runs `step` here, then agree()s on how it went.
   void all_or_none(std::string_view operation, const std::function<void()>& step);
 
+  /// Collective, for destructors: waits up to a second for the other ranks to come here too, and never
+  /// throws. Does nothing while an exception unwinds or after MPI_Finalize.
+  void try_barrier() noexcept;
+
   /// Collective, with bounded waiting: the smallest and largest of `values`, and a rank that holds each.
   struct Extremes {
     int smallest, smallest_rank, largest, largest_rank;
@@ -71,6 +80,9 @@ class ContextState {
   void wait_request(MPI_Request& request, const std::function<std::string()>& what);
   template <class Buffers>
   void wait_collective(MPI_Request& request, std::unique_ptr<Buffers>& buffers, std::string_view operation);
+  void probe_device_mappings();
+  [[nodiscard]] std::vector<SharedRange> gather_ranges(const SharedRange& mine) const;
+  [[nodiscard]] std::string first_refusal(const std::string& mine) const;
   [[nodiscard]] std::string ranks_behind() const;
 
   MPI_Comm comm_ = MPI_COMM_NULL;
@@ -85,6 +97,7 @@ class ContextState {
   Arena arena_;
   PeerMappings mappings_;
   std::string mapping_refusal_;
+  std::string device_mapping_refusal_;
 
   /// How many collective operations each rank of this physical host has entered. Written by its rank, read by
   /// others only to name who is late; publishes nothing else.

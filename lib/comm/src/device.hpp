@@ -1,6 +1,14 @@
 #pragma once
 
+#include "arena.hpp"
+
+#include <selvage/comm/detail/executor.hpp>
+
+#include <array>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace selvage::detail {
 
@@ -9,5 +17,22 @@ namespace selvage::detail {
 
 /// Why MPI can't be given device pointers; empty when it says that it takes them.
 [[nodiscard]] std::string gpu_aware_mpi_refusal();
+
+/// Why GPU memory can't be shared between processes; empty when it is worth trying.
+[[nodiscard]] std::string device_memory_refusal();
+
+/// What names [data, data + bytes) of this GPU to another process; nothing if the allocator gives no such
+/// names (cudaMallocAsync, managed memory). \throws Error{cuda}
+[[nodiscard]] std::optional<SharedRange> name_device_memory(const void* data, std::size_t bytes);
+
+/// Maps another process's allocation: where it begins here, and what keeps it mapped. \throws Error{cuda}
+[[nodiscard]] std::pair<std::byte*, std::shared_ptr<void>> open_device_memory(
+    const std::array<char, 64>& handle);
+
+/// Zeroed 64-bit words of GPU memory, apart from any instance. \throws Error{cuda}
+[[nodiscard]] Buffer allocate_device_words(int count);
+
+/// Stores a word into mapped memory and reads it back. \return what went wrong; empty if nothing did
+[[nodiscard]] std::string probe_device_word(std::byte* word);
 
 }  // namespace selvage::detail

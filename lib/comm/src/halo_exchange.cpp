@@ -101,6 +101,9 @@ void HaloExchange::reduce_field(detail::Executor& executor, detail::Combiner& co
                                 std::uint64_t fields) {
   plan_->reduce(executor, combiner, fields);
 }
+void HaloExchange::check() const {
+  plan_->check();
+}
 std::string HaloExchange::explain() const {
   return plan_->explain();
 }

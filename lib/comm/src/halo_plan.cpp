@@ -83,7 +83,6 @@ HaloPlan::HaloPlan(std::shared_ptr<ContextState> context, const Executor& execut
     require_valid_arguments();
     require_fields_fit();
     require_boxes_hold_halos();
-    choose_initiation(choices, executor);
   });
   const int first_tag = context_->take_tags(tags_per_plan);
   std::vector<PeerPlan> peers = introduce(first_tag);
@@ -168,23 +167,9 @@ void HaloPlan::require_boxes_hold_halos() const {
   }
 }
 
-void HaloPlan::choose_initiation(const HaloChoices& choices, const Executor& executor) {
-  const std::optional<Initiation> forced = choices.initiation;
-  const bool on_host = executor.runs_on_host();
-  initiation_ = forced.value_or(on_host ? Initiation::stream : Initiation::host);
-  initiation_reason_ = forced    ? "forced by " + choices.initiation_forced_by
-                       : on_host ? "the execution space runs in the caller's order"
-                                 : "MPI starts from the host";
-  const bool built = initiation_ == Initiation::host || (initiation_ == Initiation::stream && on_host);
-  if (built) return;
-  throw Error(ErrorKind::unsupported,
-              fmt::format("initiation {}, {}, is not built for this execution space: use {}",
-                          to_string(initiation_), initiation_reason_, on_host ? "host or stream" : "host"));
-}
-
 FieldCard HaloPlan::card_of(const Field& field) const {
   FieldCard card;
-  const auto range = context_->arena().find(field.data, field.span_bytes());
+  const auto range = context_->name_memory(field.data, field.span_bytes(), field.memory);
   if (range) card.range = *range;
   card.is_shared = range.has_value();
   card.memory = field.memory;
@@ -233,61 +218,69 @@ PairFacts HaloPlan::facts_about(const PeerPlan& peer) const {
   PairFacts facts;
   facts.rank = peer.neighbour.rank;
   facts.same_host = context_->machine().same_host(context_->rank(), facts.rank);
-  facts.mapping_refusal = context_->mapping_refusal();
   facts.gpu_aware_refusal = gpu_aware_mpi_refusal();
   for (std::size_t f = 0; f < fields_.size(); ++f) {
     const FieldCard mine = card_of(fields_[f]);
     const FieldCard& theirs = peer.cards[f];
-    facts.device_memory |= mine.memory == MemoryKind::device || theirs.memory == MemoryKind::device;
+    for (const MemoryKind memory : {mine.memory, theirs.memory}) {
+      (memory == MemoryKind::device ? facts.device_memory : facts.host_memory) = true;
+    }
     if (mine.is_shared && theirs.is_shared) continue;
     facts.unshared_field = fmt::format("{} of rank {} is not in shared memory (Grid::allocate gives such)",
                                        view_name(f, mine.is_shared ? theirs.label.data() : mine.label.data()),
                                        mine.is_shared ? facts.rank : context_->rank());
   }
+  facts.mapping_refusal =
+      context_->mapping_refusal(facts.device_memory ? MemoryKind::device : MemoryKind::host);
   return facts;
 }
 
 void HaloPlan::make_transports(std::vector<PeerPlan> peers, const HaloChoices& choices,
                                const Executor& executor, int first_tag) {
-  std::map<Transport, std::vector<PeerPlan>> by_transport;
+  std::map<std::pair<Transport, Initiation>, std::vector<PeerPlan>> by_path;
   std::vector<PeerPlan> local;
   context_->all_or_none(construction, [&] {
+    const Forced<Transport> transport{choices.transport, choices.transport_forced_by};
+    const Forced<Initiation> initiation{choices.initiation, choices.initiation_forced_by};
     for (PeerPlan& peer : peers) {
       if (peer.neighbour.rank == context_->rank()) {
         note_path(peer, "copy", "the neighbour is this rank itself");
         local.push_back(std::move(peer));
         continue;
       }
-      const Path path = select_path(facts_about(peer), choices.transport, choices.transport_forced_by);
-      note_path(peer, std::string(to_string(path.transport)), path.why);
-      by_transport[path.transport].push_back(std::move(peer));
+      const Path path = select_path(facts_about(peer), transport, initiation, executor.runs_on_host());
+      note_path(peer, fmt::format("{}, {}", to_string(path.transport), to_string(path.initiation)), path.why);
+      by_path[{path.transport, path.initiation}].push_back(std::move(peer));
     }
   });
-  const auto parts = [&](std::vector<PeerPlan> served) {
+  const auto parts = [&](std::vector<PeerPlan> served, Initiation initiation) {
     return TransportParts{.context = *context_,
                           .executor = executor,
                           .fields = fields_,
                           .axes = neighbourhood_.shape.axes,
                           .peers = std::move(served),
                           .ghost_reuse = ghost_reuse_,
-                          .initiation = initiation_,
+                          .initiation = initiation,
                           .first_tag = first_tag};
   };
   context_->all_or_none(construction, [&] {
-    if (!local.empty()) transports_.push_back(make_local_transport(parts(std::move(local))));
+    if (!local.empty())
+      transports_.push_back(make_local_transport(parts(std::move(local), Initiation::stream)));
     for (const TransportEntry& entry : transports()) {
-      const auto served = by_transport.find(entry.transport);
-      if (served != by_transport.end()) transports_.push_back(entry.make(parts(std::move(served->second))));
+      for (auto& [path, served] : by_path) {
+        if (path.first == entry.transport)
+          transports_.push_back(entry.make(parts(std::move(served), path.second)));
+      }
     }
   });
 }
 
-void HaloPlan::note_path(const PeerPlan& peer, std::string transport, std::string why) {
+void HaloPlan::note_path(const PeerPlan& peer, std::string how, std::string why) {
   ChosenPath path{.rank = peer.neighbour.rank,
                   .directions = {},
                   .sent_bytes = 0,
                   .received_bytes = 0,
-                  .transport = std::move(transport),
+                  .how = std::move(how),
                   .why = std::move(why)};
   const int axes = neighbourhood_.shape.axes;
   std::vector<std::string> names;
@@ -319,6 +312,10 @@ void HaloPlan::begin(Executor& executor, std::uint64_t fields, bool reverse) {
   ++epoch_;
   const Step step{executor, epoch_, fields, reverse, guarded_};
   for (const auto& transport : transports_) transport->start(step);
+}
+
+void HaloPlan::check() const {
+  for (const auto& transport : transports_) transport->check();
 }
 
 std::uint64_t HaloPlan::start(Executor& executor, std::uint64_t fields) {
@@ -379,12 +376,11 @@ std::string HaloPlan::explain() const {
   for (int axis = 0; axis < shape.axes; ++axis) {
     text += fmt::format(" {}+{}", shape.width[axis].low, shape.width[axis].high);
   }
-  text += fmt::format(", {}, initiation {}: {}\n", corners_ ? "corners" : "faces only",
-                      to_string(initiation_), initiation_reason_);
+  text += corners_ ? ", corners\n" : ", faces only\n";
   if (paths_.empty()) text += "  no neighbours\n";
   for (const ChosenPath& path : paths_) {
-    text += fmt::format("  rank {} at {}: {}, {} B out, {} B in; {}\n", path.rank, path.directions,
-                        path.transport, path.sent_bytes, path.received_bytes, path.why);
+    text += fmt::format("  rank {} at {}: {}, {} B out, {} B in; {}\n", path.rank, path.directions, path.how,
+                        path.sent_bytes, path.received_bytes, path.why);
   }
   return text;
 }

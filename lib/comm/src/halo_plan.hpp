@@ -37,6 +37,7 @@ class HaloPlan {
 
   /// \return the epoch of the exchange
   std::uint64_t start(Executor& executor, std::uint64_t fields);
+  void check() const;
   void finish(Executor& executor, std::uint64_t epoch);
   void reduce(Executor& executor, Combiner& combiner, std::uint64_t fields);
 
@@ -50,7 +51,7 @@ class HaloPlan {
     std::string directions;
     std::int64_t sent_bytes;
     std::int64_t received_bytes;
-    std::string transport;
+    std::string how;
     std::string why;
   };
 
@@ -58,14 +59,13 @@ class HaloPlan {
   void require_valid_arguments() const;
   void require_fields_fit() const;
   void require_boxes_hold_halos() const;
-  void choose_initiation(const HaloChoices& choices, const Executor& executor);
   [[nodiscard]] std::vector<PeerPlan> introduce(int first_tag);
   [[nodiscard]] FieldCard card_of(const Field& field) const;
   void require_matching(const PeerPlan& peer) const;
   [[nodiscard]] PairFacts facts_about(const PeerPlan& peer) const;
   void make_transports(std::vector<PeerPlan> peers, const HaloChoices& choices, const Executor& executor,
                        int first_tag);
-  void note_path(const PeerPlan& peer, std::string transport, std::string why);
+  void note_path(const PeerPlan& peer, std::string how, std::string why);
   void begin(Executor& executor, std::uint64_t fields, bool reverse);
   void wait(const Step& step);
 
@@ -74,8 +74,6 @@ class HaloPlan {
   std::vector<Field> fields_;
   GhostReuse ghost_reuse_;
   bool corners_;
-  Initiation initiation_ = Initiation::stream;
-  std::string initiation_reason_;
   std::vector<ChosenPath> paths_;
   std::vector<std::unique_ptr<HaloTransport>> transports_;
   std::vector<Contribution> contributions_;

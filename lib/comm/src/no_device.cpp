@@ -1,9 +1,36 @@
 #include "device.hpp"
+#include "device_peer.hpp"
+
+#include <selvage/error.hpp>
 
 namespace selvage::detail {
+namespace {
+
+constexpr const char* no_gpus = "built without a GPU backend";
+
+}  // namespace
 
 std::string device_pci_bus_id() {
   return {};
+}
+std::string device_memory_refusal() {
+  return no_gpus;
+}
+std::optional<SharedRange> name_device_memory(const void*, std::size_t) {
+  return std::nullopt;
+}
+std::pair<std::byte*, std::shared_ptr<void>> open_device_memory(const std::array<char, 64>&) {
+  throw Error(ErrorKind::unsupported, no_gpus);
+}
+Buffer allocate_device_words(int) {
+  throw Error(ErrorKind::unsupported, no_gpus);
+}
+std::string probe_device_word(std::byte*) {
+  return no_gpus;
+}
+
+std::unique_ptr<HaloTransport> make_device_peer_transport(TransportParts) {
+  throw Error(ErrorKind::unsupported, no_gpus);
 }
 
 }  // namespace selvage::detail

@@ -7,24 +7,46 @@
 #include <fmt/format.h>
 
 namespace selvage::detail {
+namespace {
 
-Path select_path(const PairFacts& facts, std::optional<Transport> forced, const std::string& forced_by) {
+struct Selected {
+  const TransportEntry* entry;
+  std::string why;
+};
+
+Selected select_transport(const PairFacts& facts, const Forced<Transport>& forced) {
   std::string refusals;
   for (const TransportEntry& entry : transports()) {
-    if (forced && entry.transport != *forced) continue;
+    if (forced.choice && entry.transport != *forced.choice) continue;
     const std::string refusal = entry.refuse(facts);
-    if (refusal.empty()) {
-      const std::string why = forced ? "forced by " + forced_by : entry.reason + refusals;
-      return {entry.transport, why};
-    }
-    if (forced) {
+    if (refusal.empty()) return {&entry, forced.choice ? "forced by " + forced.by : entry.reason + refusals};
+    if (forced.choice) {
       throw Error(ErrorKind::unsupported,
                   fmt::format("transport {}, forced by {}, is not possible with rank {}: {}",
-                              to_string(*forced), forced_by, facts.rank, refusal));
+                              to_string(*forced.choice), forced.by, facts.rank, refusal));
     }
     refusals += fmt::format("; not {}: {}", to_string(entry.transport), refusal);
   }
   throw Error(ErrorKind::unsupported, fmt::format("no transport reaches rank {}{}", facts.rank, refusals));
+}
+
+Initiation select_initiation(const TransportEntry& entry, const Forced<Initiation>& forced, bool on_host) {
+  const Initiation preferred =
+      entry.refuse_initiation(Initiation::stream, on_host).empty() ? Initiation::stream : Initiation::host;
+  const Initiation initiation = forced.choice.value_or(preferred);
+  const std::string refusal = entry.refuse_initiation(initiation, on_host);
+  if (refusal.empty()) return initiation;
+  throw Error(ErrorKind::unsupported,
+              fmt::format("initiation {}, forced by {}, is not possible over {}: {}", to_string(initiation),
+                          forced.by, to_string(entry.transport), refusal));
+}
+
+}  // namespace
+
+Path select_path(const PairFacts& facts, const Forced<Transport>& transport,
+                 const Forced<Initiation>& initiation, bool on_host) {
+  const Selected selected = select_transport(facts, transport);
+  return {selected.entry->transport, select_initiation(*selected.entry, initiation, on_host), selected.why};
 }
 
 }  // namespace selvage::detail

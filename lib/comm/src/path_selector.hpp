@@ -15,19 +15,28 @@ struct PairFacts {
   std::string mapping_refusal;    ///< why ranks of a host can't map each other's memory; empty: they can
   std::string unshared_field;     ///< names a View that isn't in shared memory, and its rank; empty: all are
   bool device_memory = false;     ///< at least one View of the two lies in GPU memory
+  bool host_memory = false;       ///< at least one View of the two lies in host memory
   std::string gpu_aware_refusal;  ///< why MPI can't be given device pointers; empty: it can
 };
 
 /// A decision and its reason.
 struct Path {
   Transport transport = Transport::mpi_staged;
+  Initiation initiation = Initiation::host;
   std::string why;
 };
 
-/// The first transport of the registry that doesn't refuse, or the forced one.
-/// \param forced_by  who forces it, for messages: "the option `transport`" or "SELVAGE_TRANSPORT"
-/// \throws Error{unsupported} when the forced one refuses, with its reason
-[[nodiscard]] Path select_path(const PairFacts& facts, std::optional<Transport> forced,
-                               const std::string& forced_by);
+/// What the user asked for, and where: "the option transport", "SELVAGE_TRANSPORT".
+template <class Choice>
+struct Forced {
+  std::optional<Choice> choice;
+  std::string by;
+};
+
+/// The first transport of the registry that doesn't refuse, or the forced one; then the forced initiation, or
+/// stream where the transport has it, else host. \param on_host  whether the plan's kernels run on the host
+/// \throws Error{unsupported} when something forced is refused, with the reason
+[[nodiscard]] Path select_path(const PairFacts& facts, const Forced<Transport>& transport,
+                               const Forced<Initiation>& initiation, bool on_host);
 
 }  // namespace selvage::detail

@@ -1,6 +1,7 @@
 #include "registry.hpp"
 
 #include "transports/mpi_direct.hpp"
+#include "transports/mpi_messages.hpp"
 #include "transports/mpi_staged.hpp"
 #include "transports/peer.hpp"
 
@@ -11,10 +12,11 @@ namespace selvage::detail {
 std::span<const TransportEntry> transports() {
   static const std::array entries{
       TransportEntry{Transport::peer, "same host, all Views in shared memory", refuse_peer,
-                     make_peer_transport},
+                     refuse_peer_initiation, make_peer_transport},
       TransportEntry{Transport::mpi_direct, "MPI takes the packed memory as it is", refuse_mpi_direct,
-                     make_mpi_direct_transport},
-      TransportEntry{Transport::mpi_staged, "works everywhere", refuse_mpi_staged, make_mpi_staged_transport},
+                     refuse_mpi_initiation, make_mpi_direct_transport},
+      TransportEntry{Transport::mpi_staged, "works everywhere", refuse_mpi_staged, refuse_mpi_initiation,
+                     make_mpi_staged_transport},
   };
   return entries;
 }

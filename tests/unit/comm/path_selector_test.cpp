@@ -34,12 +34,12 @@ PairFacts on_device() {
 }
 
 Path chosen(const PairFacts& facts) {
-  return select_path(facts, std::nullopt, "");
+  return select_path(facts, {}, {}, true);
 }
 
 std::string refusal(const PairFacts& facts, Transport forced, const std::string& forced_by) {
   try {
-    static_cast<void>(select_path(facts, forced, forced_by));
+    static_cast<void>(select_path(facts, {forced, forced_by}, {}, true));
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::unsupported);
     return error.message();

@@ -1,6 +1,12 @@
 #include "../device.hpp"
 
+#include "check.hpp"
+
 #include <Kokkos_Core.hpp>
+#include <cuda.h>
+#include <unistd.h>
+
+#include <cstring>
 
 namespace selvage::detail {
 
@@ -9,6 +15,67 @@ std::string device_pci_bus_id() {
   char text[32] = {};
   const int device = Kokkos::Cuda().cuda_device();
   return cudaDeviceGetPCIBusId(text, sizeof text, device) == cudaSuccess ? text : "";
+}
+
+std::string device_memory_refusal() {
+  if (!Kokkos::is_initialized()) return "Kokkos is not initialised, so no GPU is chosen";
+  int unified = 0;
+  check_cuda(cudaDeviceGetAttribute(&unified, cudaDevAttrUnifiedAddressing, Kokkos::Cuda().cuda_device()),
+             "cudaDeviceGetAttribute");
+  return unified != 0 ? "" : "the GPU has no unified addressing";
+}
+
+std::optional<SharedRange> name_device_memory(const void* data, std::size_t bytes) {
+  const auto address = reinterpret_cast<CUdeviceptr>(data);
+  CUdeviceptr base = 0;
+  std::size_t size = 0;
+  if (cuMemGetAddressRange(&base, &size, address) != CUDA_SUCCESS || address + bytes > base + size)
+    return std::nullopt;
+  cudaIpcMemHandle_t handle;
+  static_assert(sizeof handle == sizeof SharedRange::ipc_handle);
+  if (cudaIpcGetMemHandle(&handle, reinterpret_cast<void*>(base)) != cudaSuccess) {
+    cudaGetLastError();  // only asks: the refusal must not show up as the next call's error
+    return std::nullopt;
+  }
+  unsigned long long id = 0;
+  if (cuPointerGetAttribute(&id, CU_POINTER_ATTRIBUTE_BUFFER_ID, base) != CUDA_SUCCESS) return std::nullopt;
+  SharedRange range{.memory = MemoryKind::device,
+                    .process = static_cast<std::int32_t>(getpid()),
+                    .file = -1,
+                    .ipc_handle = {},
+                    .segment = id,
+                    .segment_bytes = size,
+                    .offset = address - base};
+  std::memcpy(range.ipc_handle.data(), &handle, sizeof handle);
+  return range;
+}
+
+std::pair<std::byte*, std::shared_ptr<void>> open_device_memory(const std::array<char, 64>& handle) {
+  cudaIpcMemHandle_t native;
+  std::memcpy(&native, handle.data(), sizeof native);
+  void* base = nullptr;
+  check_cuda(cudaIpcOpenMemHandle(&base, native, cudaIpcMemLazyEnablePeerAccess), "cudaIpcOpenMemHandle");
+  return {static_cast<std::byte*>(base),
+          std::shared_ptr<void>(base, [](void* mapped) { cudaIpcCloseMemHandle(mapped); })};
+}
+
+Buffer allocate_device_words(int count) {
+  const std::size_t bytes = count * sizeof(std::uint64_t);
+  void* data = nullptr;
+  check_cuda(cudaMalloc(&data, bytes), "cudaMalloc");
+  Buffer buffer{static_cast<std::byte*>(data),
+                std::shared_ptr<void>(data, [](void* block) { cudaFree(block); })};
+  check_cuda(cudaMemset(data, 0, bytes), "cudaMemset");
+  check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  return buffer;
+}
+
+std::string probe_device_word(std::byte* word) {
+  constexpr std::uint64_t stored = 0x5e17a9e5e17a9e5;
+  std::uint64_t read = 0;
+  check_cuda(cudaMemcpy(word, &stored, sizeof stored, cudaMemcpyDefault), "cudaMemcpy to a peer");
+  check_cuda(cudaMemcpy(&read, word, sizeof read, cudaMemcpyDefault), "cudaMemcpy from a peer");
+  return read == stored ? "" : "a word stored into a peer's GPU memory reads back as another";
 }
 
 }  // namespace selvage::detail

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "../arena.hpp"
 #include "../signal.hpp"
+#include "transport.hpp"
 
 #include <array>
 #include <cstdint>
@@ -46,13 +46,12 @@ struct MailboxCard {
 /// bytes wait until this rank copies them on or folds them in.
 class Mailbox {
  public:
-  /// \param landing_bytes  per peer
-  Mailbox(Arena& arena, const std::vector<LandingBytes>& landing_bytes);
-  Mailbox(const Mailbox&) = delete;
-  Mailbox& operator=(const Mailbox&) = delete;
-  ~Mailbox();
+  /// In GPU memory where the plan's kernels run there, so that they poll their own memory; else in shared
+  /// host memory. \param landing_bytes  per peer
+  Mailbox(const TransportParts& parts, const std::vector<LandingBytes>& landing_bytes);
 
   [[nodiscard]] const MailboxCard& card(std::size_t peer) const { return cards_[peer]; }
+  /// Host memory only.
   [[nodiscard]] const Flags& flags(std::size_t peer) const {
     return *reinterpret_cast<const Flags*>(data_ + cards_[peer].flags_offset);
   }
@@ -64,7 +63,7 @@ class Mailbox {
   }
 
  private:
-  Arena& arena_;
+  Buffer memory_;
   std::byte* data_ = nullptr;
   std::vector<MailboxCard> cards_;
 };

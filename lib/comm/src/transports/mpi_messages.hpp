@@ -71,4 +71,7 @@ class MpiMessages : public HaloTransport {
   std::uint64_t completed_epoch_ = 0;
 };
 
+/// MPI starts from the host: on a device, after a fence.
+[[nodiscard]] std::string refuse_mpi_initiation(Initiation initiation, bool on_host);
+
 }  // namespace selvage::detail

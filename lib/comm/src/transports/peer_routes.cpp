@@ -13,12 +13,13 @@ Layout layout_of(const FieldCard& card) {
 }
 
 /// Both ranks ask this of the same region with the same layouts, and so agree.
-bool goes_directly(const Region& region, const Layout& source, const Layout& target) {
+bool goes_directly(const Region& region, const Layout& source, const Layout& target,
+                   std::int64_t least_run_bytes) {
   const Region whole{.begin = {}, .extents = region.extents};
   const CopyBox box = view_to_view(nullptr, source, whole, nullptr, target, whole, BoxUse::combine);
   const std::int64_t run_bytes =
       box.rows_are_contiguous() ? box.extents[3] * box.element_bytes : box.element_bytes;
-  return run_bytes >= direct_run_bytes || box.elements() == 1;
+  return run_bytes >= least_run_bytes || box.elements() == 1;
 }
 
 const Link& link_along(const Neighbour& neighbour, Direction direction) {
@@ -31,6 +32,8 @@ Routes make_routes(const TransportParts& parts, const PeerPlan& plan, const Peer
                    const std::array<const std::byte*, 2>& own_blocks) {
   const Packing owned(plan.neighbour, parts.fields, parts.axes, Half::owned);
   const Packing ghost(plan.neighbour, parts.fields, parts.axes, Half::ghost);
+  const std::int64_t least_run_bytes =
+      parts.executor.runs_on_host() ? direct_run_bytes_on_host : direct_run_bytes_on_device;
   Routes routes;
   for (int parity = 0; parity < 2; ++parity) {
     for (std::size_t f = 0; f < parts.fields.size(); ++f) {
@@ -39,7 +42,7 @@ Routes make_routes(const TransportParts& parts, const PeerPlan& plan, const Peer
       const Layout there = layout_of(plan.cards[f]);
       std::vector<CopyBox>& puts = routes.puts[parity].emplace_back();
       for (const auto& slot : owned.slots(f)) {
-        if (goes_directly(slot.region, here, there)) {
+        if (goes_directly(slot.region, here, there, least_run_bytes)) {
           const Region target =
               in_field(link_along(plan.neighbour, slot.direction).peer_ghost, field, parts.axes);
           puts.push_back(
@@ -52,7 +55,7 @@ Routes make_routes(const TransportParts& parts, const PeerPlan& plan, const Peer
       }
       std::vector<CopyBox>& unpacks = routes.unpacks[parity].emplace_back();
       for (const auto& slot : ghost.slots(f)) {
-        if (goes_directly(slot.region, there, here)) {
+        if (goes_directly(slot.region, there, here, least_run_bytes)) {
           routes.receives_directly = true;
         } else {
           unpacks.push_back(buffer_to_view(own_blocks[parity] + slot.offset_bytes, field.data, here,

@@ -21,7 +21,10 @@ struct Routes {
 /// stored in place. In place, each run drags a cache line, and the owned cells that share it, to the writer's
 /// core and back: columns of single doubles then ran at 0.7 to 1.2 times the speed of plain pack and MPI,
 /// packed at 1.9 to 4 times.
-inline constexpr std::int64_t direct_run_bytes = 128;
+inline constexpr std::int64_t direct_run_bytes_on_host = 128;
+/// The same between GPUs, where a store of less than a sector crosses the link as a whole one, and unpacking
+/// costs a pass over local memory.
+inline constexpr std::int64_t direct_run_bytes_on_device = 8;
 
 /// Where the peer's memory is mapped.
 struct PeerMemory {

@@ -77,6 +77,8 @@ class HaloTransport {
   virtual bool progress(const Step& step) = 0;
   /// What has landed for the cells this rank owns.
   virtual void append_contributions(std::size_t field, std::vector<Contribution>& contributions) const = 0;
+  /// Throws what a wait on a device has found since the last call; see HaloExchange::check.
+  virtual void check() const {}
   /// Who keeps progress() from being done and what of them was seen, for a timeout's message.
   [[nodiscard]] virtual std::string describe_late(const Step& step) const = 0;
 };

@@ -99,6 +99,10 @@ class HaloExchange {
     reduce_field(executor, combiner, select(view));
   }
 
+  /// Throws what the device found while it waited for earlier exchanges: a kernel can't throw, so a late peer
+  /// shows here, and in the next start(). Call it after a fence where that is too late. Does nothing on host
+  /// spaces. \throws Error{timeout}, Error{usage} as exchange()
+  void check() const;
   /// Per neighbour: transport, initiation, bytes, and why. The same text on every call.
   [[nodiscard]] std::string explain() const;
   /// Bytes that this rank sends in an exchange of all Views; this rank's own periodic copies not counted.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -24,5 +25,19 @@ struct CopyBox {
     return source_strides[3] == element_bytes && target_strides[3] == element_bytes;
   }
 };
+
+/// The largest word, up to 16 bytes, that a box's elements can be read and written in: nothing but their size
+/// says how elements of a struct, or of a block packed from several Views, are aligned.
+[[nodiscard]] inline int word_bytes(const CopyBox& box) {
+  std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(box.source) |
+                        reinterpret_cast<std::uintptr_t>(box.target) |
+                        static_cast<std::uintptr_t>(box.element_bytes);
+  for (int axis = 0; axis < 4; ++axis) {
+    if (box.extents[axis] == 1) continue;
+    bits |= static_cast<std::uintptr_t>(box.source_strides[axis] | box.target_strides[axis]);
+  }
+  constexpr std::uintptr_t widest = 16;
+  return 1 << std::countr_zero(bits | widest);
+}
 
 }  // namespace selvage::detail

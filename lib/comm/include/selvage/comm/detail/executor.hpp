@@ -33,10 +33,14 @@ class Executor {
   virtual void fence() = 0;
   /// Memory that the instance's kernels reach fastest.
   [[nodiscard]] virtual Buffer allocate(std::size_t bytes) const = 0;
+  /// The same, zeroed before the call returns.
+  [[nodiscard]] virtual Buffer allocate_zeroed(std::size_t bytes) const = 0;
   /// Host memory that MPI reads and the instance copies to and from fastest (page-locked for a GPU).
   [[nodiscard]] virtual Buffer allocate_staging(std::size_t bytes) const = 0;
   /// Whether enqueued work has already happened when the call returns (Serial, OpenMP).
   [[nodiscard]] virtual bool runs_on_host() const = 0;
+  /// The instance's cudaStream_t; null on hosts.
+  [[nodiscard]] virtual void* stream() const = 0;
 };
 
 /// How a reduction folds one contribution into what a rank owns.

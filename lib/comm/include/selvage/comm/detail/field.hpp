@@ -1,5 +1,6 @@
 #pragma once
 
+#include <selvage/comm/detail/memory_kind.hpp>
 #include <selvage/error.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -12,9 +13,6 @@
 #include <type_traits>
 
 namespace selvage::detail {
-
-/// Where a View's bytes live, as far as a transport cares.
-enum class MemoryKind : std::int32_t { host, device };
 
 /// A View with its type taken off: what lies below the host/device seam. Strides are in bytes.
 struct Field {

@@ -5,7 +5,6 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <bit>
 #include <cstdint>
 #include <string>
 
@@ -14,6 +13,17 @@ namespace selvage::detail {
 template <class Space>
 inline constexpr bool is_host_space = Kokkos::SpaceAccessibility<Space, Kokkos::HostSpace>::accessible&&
     Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible;
+
+/// The native queue of an execution space instance, for code below the seam; null where there is none.
+template <class Space>
+void* stream_of(const Space&) {
+  return nullptr;
+}
+#ifdef KOKKOS_ENABLE_CUDA
+inline void* stream_of(const Kokkos::Cuda& space) {
+  return space.cuda_stream();
+}
+#endif
 
 /// The page-locked host memory that belongs to a device's execution space.
 template <class Space>
@@ -61,20 +71,6 @@ struct DeviceBox {
   std::int64_t source_strides[4];
   std::int64_t target_strides[4];
 };
-
-/// The largest word, up to 16 bytes, that a box's elements can be read and written in: nothing but their size
-/// says how elements of a struct, or of a block packed from several Views, are aligned.
-[[nodiscard]] inline int word_bytes(const CopyBox& box) {
-  std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(box.source) |
-                        reinterpret_cast<std::uintptr_t>(box.target) |
-                        static_cast<std::uintptr_t>(box.element_bytes);
-  for (int axis = 0; axis < 4; ++axis) {
-    if (box.extents[axis] == 1) continue;
-    bits |= static_cast<std::uintptr_t>(box.source_strides[axis] | box.target_strides[axis]);
-  }
-  constexpr std::uintptr_t widest = 16;
-  return 1 << std::countr_zero(bits | widest);
-}
 
 /// Copies elements of `words` words on a device, one thread per element.
 template <int WordBytes>
@@ -124,10 +120,17 @@ class KokkosExecutor final : public Executor {
   [[nodiscard]] Buffer allocate(std::size_t bytes) const override {
     return allocate_in<typename Space::memory_space>("comm::buffer", bytes);
   }
+  [[nodiscard]] Buffer allocate_zeroed(std::size_t bytes) const override {
+    Buffer buffer = allocate(bytes);
+    Kokkos::deep_copy(space_, unmanaged<typename Space::memory_space>(buffer.data, bytes), std::byte{0});
+    space_.fence("comm::allocate_zeroed");
+    return buffer;
+  }
   [[nodiscard]] Buffer allocate_staging(std::size_t bytes) const override {
     return allocate_in<StagingSpace>("comm::staging", bytes);
   }
   [[nodiscard]] bool runs_on_host() const override { return is_host_space<Space>; }
+  [[nodiscard]] void* stream() const override { return stream_of(space_); }
 
  private:
   using StagingSpace =

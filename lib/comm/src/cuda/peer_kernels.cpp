@@ -1,0 +1,148 @@
+#include "peer_kernels.hpp"
+
+#include "check.hpp"
+#include "signal_device.hpp"
+
+namespace selvage::detail {
+namespace {
+
+constexpr int threads_per_block = 512;
+
+template <int Bytes>
+struct alignas(Bytes) DeviceWord {
+  unsigned char bytes[Bytes];
+};
+
+__device__ void report_fault(const PeerProgram& program, const DevicePeer& peer, Fault::Kind kind,
+                             std::uint64_t wanted, std::uint64_t seen, const Operation& theirs) {
+  if (atomicExch(&program.state->failed, 1) != 0) return;
+  program.fault->rank = peer.rank;
+  program.fault->wanted = wanted;
+  program.fault->seen = seen;
+  program.fault->theirs = theirs;
+  program.fault->mine = program.operation;
+  // Publishes to the host: the description above.
+  release_epoch_to_system(program.fault->kind, kind);
+}
+
+/// Polls a flag in this GPU's memory; false when the time is up or an earlier wait has failed.
+__device__ bool wait_for(const PeerProgram& program, const DevicePeer& peer, std::uint64_t& flag,
+                         std::uint64_t wanted, Fault::Kind if_late) {
+  const std::uint64_t start = global_timer_ns();
+  while (true) {
+    for (int poll = 0; poll < 64; ++poll) {
+      // Acquires what the peer released: its stores to this rank's memory, or that it is past its reads.
+      if (epoch_reached(acquire_epoch_from_system(flag), wanted)) return true;
+    }
+    if (*const_cast<volatile std::uint32_t*>(&program.state->failed) != 0) return false;
+    if (global_timer_ns() - start > program.timeout_ns) {
+      report_fault(program, peer, if_late, wanted, acquire_epoch_from_system(flag), {});
+      return false;
+    }
+  }
+}
+
+template <int WordBytes>
+__device__ void copy_words(const DeviceCopy& copy, const Chunk& chunk, int parity) {
+  using Unit = DeviceWord<WordBytes>;
+  for (std::uint32_t i = threadIdx.x; i < chunk.elements; i += blockDim.x) {
+    std::uint32_t element = chunk.first + i;
+    std::int64_t source = 0;
+    std::int64_t target = 0;
+    for (int axis = 3; axis > 0; --axis) {
+      const std::uint32_t index = element % copy.extents[axis];
+      element /= copy.extents[axis];
+      source += index * copy.source_strides[axis];
+      target += index * copy.target_strides[axis];
+    }
+    source += element * copy.source_strides[0];
+    target += element * copy.target_strides[0];
+    const auto* from = reinterpret_cast<const Unit*>(copy.source[parity] + source);
+    auto* to = reinterpret_cast<Unit*>(copy.target[parity] + target);
+    for (int word = 0; word < copy.words; ++word) to[word] = from[word];
+  }
+}
+
+__device__ void copy_chunk(const PeerProgram& program, const Chunk& chunk, int parity) {
+  if (chunk.elements == 0) return;
+  const DeviceCopy& copy = program.copies[chunk.copy];
+  switch (copy.word_bytes) {
+    case 16:
+      return copy_words<16>(copy, chunk, parity);
+    case 8:
+      return copy_words<8>(copy, chunk, parity);
+    case 4:
+      return copy_words<4>(copy, chunk, parity);
+    case 2:
+      return copy_words<2>(copy, chunk, parity);
+    default:
+      return copy_words<1>(copy, chunk, parity);
+  }
+}
+
+/// Publishes to every peer that is to put into this rank's memory: kernels before this one are past their
+/// reads of it.
+__device__ void give_credits(const PeerProgram& program, std::uint64_t epoch) {
+  for (std::uint32_t i = threadIdx.x; i < program.peer_count; i += blockDim.x) {
+    DevicePeer& peer = program.peers[i];
+    if (peer.gives_credit) release_epoch_to_system(peer.remote->credit.epoch, epoch);
+  }
+}
+
+__device__ void put_chunk(const PeerProgram& program, const Chunk& chunk, std::uint64_t epoch) {
+  DevicePeer& peer = program.peers[chunk.peer];
+  __shared__ bool free;
+  if (threadIdx.x == 0) {
+    free = !peer.awaits_credit || wait_for(program, peer, peer.own->credit.epoch, epoch, Fault::credit_late);
+  }
+  __syncthreads();
+  if (free) copy_chunk(program, chunk, static_cast<int>(epoch % 2));
+  __syncthreads();
+  if (threadIdx.x != 0 || !is_last_block(peer.blocks_done, peer.blocks) || !free) return;
+  peer.remote->operations[epoch % 2] = program.operation;
+  // Publishes to the peer: the chunks of all blocks, counted in above, and the operation they belong to.
+  release_epoch_to_system(peer.remote->arrived.epoch, epoch);
+}
+
+__global__ void __launch_bounds__(threads_per_block) put_kernel(PeerProgram program) {
+  const std::uint64_t epoch = program.state->epoch + 1;
+  if (blockIdx.x == 0) give_credits(program, epoch);
+  if (blockIdx.x < program.chunk_count) put_chunk(program, program.chunks[blockIdx.x], epoch);
+  if (threadIdx.x == 0 && is_last_block(program.state->blocks_done, gridDim.x)) program.state->epoch = epoch;
+}
+
+__device__ bool is_same_operation(const PeerProgram& program, const DevicePeer& peer, std::uint64_t epoch) {
+  const Operation theirs = peer.own->operations[epoch % 2];
+  if (theirs.fields == program.operation.fields && theirs.reverse == program.operation.reverse) return true;
+  report_fault(program, peer, Fault::mismatch, epoch, epoch, theirs);
+  return false;
+}
+
+__global__ void __launch_bounds__(threads_per_block) wait_kernel(PeerProgram program) {
+  const std::uint64_t epoch = program.state->epoch;
+  const Chunk chunk = program.chunks[blockIdx.x];
+  const DevicePeer& peer = program.peers[chunk.peer];
+  __shared__ bool landed;
+  if (threadIdx.x == 0) {
+    landed = wait_for(program, peer, peer.own->arrived.epoch, epoch, Fault::arrival_late) &&
+             is_same_operation(program, peer, epoch);
+  }
+  __syncthreads();
+  if (landed) copy_chunk(program, chunk, static_cast<int>(epoch % 2));
+}
+
+}  // namespace
+
+void launch_put(const PeerProgram& program, cudaStream_t stream) {
+  const unsigned blocks = program.chunk_count > 0 ? program.chunk_count : 1;
+  put_kernel<<<blocks, threads_per_block, 0, stream>>>(program);
+  check_cuda(cudaGetLastError(), "launching comm::put");
+}
+
+void launch_wait(const PeerProgram& program, cudaStream_t stream) {
+  if (program.chunk_count == 0) return;
+  wait_kernel<<<program.chunk_count, threads_per_block, 0, stream>>>(program);
+  check_cuda(cudaGetLastError(), "launching comm::wait");
+}
+
+}  // namespace selvage::detail
