@@ -39,8 +39,10 @@ PlainHalo::PlainHalo(MPI_Comm comm, const std::array<std::array<int, 2>, 3>& nei
     for (int side = 0; side < 2; ++side) {
       if (neighbours[axis][side] == MPI_PROC_NULL) continue;
       const bool low = side == 0;
-      faces_.push_back({neighbours[axis][side], axis, low ? 1 : last - 1, low ? 0 : last,
-                        Buffer("plain::sent", rows, columns), Buffer("plain::received", rows, columns)});
+      const Buffer sent("plain::sent", rows, columns);
+      const Buffer received("plain::received", rows, columns);
+      faces_.push_back({neighbours[axis][side], axis, low ? 1 : last - 1, low ? 0 : last, sent, received,
+                        Kokkos::create_mirror_view(sent), Kokkos::create_mirror_view(received)});
     }
   }
   requests_.resize(2 * faces_.size());
@@ -50,7 +52,7 @@ void PlainHalo::exchange() {
   std::size_t request = 0;
   for (const Face& face : faces_) {
     const bool low = face.ghost_layer == 0;
-    MPI_Irecv(face.received.data(), static_cast<int>(face.received.size()), MPI_DOUBLE, face.rank,
+    MPI_Irecv(face.received_on_host.data(), static_cast<int>(face.received.size()), MPI_DOUBLE, face.rank,
               face.axis * 2 + (low ? 1 : 0), comm_, &requests_[request++]);
   }
   for (const Face& face : faces_) {
@@ -59,15 +61,17 @@ void PlainHalo::exchange() {
         "plain::pack", view_, face.axis, face.owned_layer,
         KOKKOS_LAMBDA(double& cell, int i, int j) { sent(i, j) = cell; });
   }
+  for (const Face& face : faces_) Kokkos::deep_copy(Space(), face.sent_on_host, face.sent);
   Space().fence();
   for (const Face& face : faces_) {
     const bool low = face.ghost_layer == 0;
-    MPI_Isend(face.sent.data(), static_cast<int>(face.sent.size()), MPI_DOUBLE, face.rank,
+    MPI_Isend(face.sent_on_host.data(), static_cast<int>(face.sent.size()), MPI_DOUBLE, face.rank,
               face.axis * 2 + (low ? 0 : 1), comm_, &requests_[request++]);
   }
   MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
   for (const Face& face : faces_) {
     const auto received = face.received;
+    Kokkos::deep_copy(Space(), face.received, face.received_on_host);
     for_each_cell(
         "plain::unpack", view_, face.axis, face.ghost_layer,
         KOKKOS_LAMBDA(double& cell, int i, int j) { cell = received(i, j); });

@@ -29,6 +29,8 @@ class PlainHalo {
     int ghost_layer;
     Buffer sent;
     Buffer received;
+    Buffer::HostMirror sent_on_host;  ///< what MPI sees; the buffer itself on hosts
+    Buffer::HostMirror received_on_host;
   };
 
   MPI_Comm comm_;

@@ -1,5 +1,7 @@
 #include "trial.hpp"
 
+#include <Kokkos_Core.hpp>
+
 #include <algorithm>
 
 namespace selvage::bench {
@@ -17,6 +19,7 @@ double time_batch(MPI_Comm comm, const Contender& contender, int calls) {
   MPI_Barrier(comm);
   const double start = MPI_Wtime();
   for (int call = 0; call < calls; ++call) contender.run();
+  Kokkos::fence("bench::end of a batch");
   return slowest_rank(comm, (MPI_Wtime() - start) / calls);
 }
 

@@ -14,16 +14,17 @@ inline const std::array<std::optional<Transport>, 4> all_transports{
 inline const std::array all_initiations{Initiation::host, Initiation::stream, Initiation::queue,
                                         Initiation::kernel};
 
-/// How many combinations the suite must have run at least: all of host and stream on one host; the chosen
-/// path and staged MPI with host initiation anywhere.
+/// How many combinations the suite must have run at least. On hosts: host and stream over the chosen path,
+/// both MPI transports and, on one host, peer. On a GPU: the same over peer, but MPI from the host alone and
+/// staged.
 inline int least_combinations(const Context& context) {
   constexpr int reuses = 2;
-  const int chosen_and_staged = 2;
-  if (!Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible)
-    return chosen_and_staged * reuses;
-  const int built_initiations = 2;
-  const int built_transports = chosen_and_staged + (context.machine().host_count() == 1 ? 2 : 1);
-  return built_transports * built_initiations * reuses;
+  const bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
+  const bool one_host = context.machine().host_count() == 1;
+  const int chosen = on_host || one_host ? 2 : 1;
+  const int over_peer = one_host ? 2 : 0;
+  const int over_mpi = on_host ? 4 : 1;
+  return (chosen + over_peer + over_mpi) * reuses;
 }
 
 /// Whether this build can do a combination at all.

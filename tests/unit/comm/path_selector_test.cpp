@@ -93,7 +93,7 @@ TEST(PathSelector, DoesNotAskAnMpiForDevicePointersThatThereAreNot) {
 
 TEST(PathSelector, ObeysAForcedTransportAndSaysWhoForcedIt) {
   for (const Transport transport : {Transport::peer, Transport::mpi_direct, Transport::mpi_staged}) {
-    const Path path = select_path(best_facts(), transport, "SELVAGE_TRANSPORT");
+    const Path path = select_path(best_facts(), {transport, "SELVAGE_TRANSPORT"}, {}, true);
     EXPECT_EQ(path.transport, transport);
     EXPECT_EQ(path.why, "forced by SELVAGE_TRANSPORT");
   }

@@ -17,8 +17,8 @@ std::vector<MailboxCard> exchange_cards(const TransportParts& parts, const Mailb
     check_mpi(MPI_Irecv(&received[i], sizeof(MailboxCard), MPI_BYTE, rank, parts.first_tag,
                         parts.context.comm(), messages.add(rank)),
               "MPI_Irecv");
-    check_mpi(MPI_Isend(&sent[i], sizeof(MailboxCard), MPI_BYTE, rank, parts.first_tag,
-                        parts.context.comm(), messages.add(rank)),
+    check_mpi(MPI_Isend(&sent[i], sizeof(MailboxCard), MPI_BYTE, rank, parts.first_tag, parts.context.comm(),
+                        messages.add(rank)),
               "MPI_Isend");
   }
   parts.context.wait_messages(messages, "to set up peer transport");
