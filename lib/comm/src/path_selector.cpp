@@ -30,15 +30,26 @@ Selected select_transport(const PairFacts& facts, const Forced<Transport>& force
   throw Error(ErrorKind::unsupported, fmt::format("no transport reaches rank {}{}", facts.rank, refusals));
 }
 
-Initiation select_initiation(const TransportEntry& entry, const Forced<Initiation>& forced, bool on_host) {
-  const Initiation preferred =
-      entry.refuse_initiation(Initiation::stream, on_host).empty() ? Initiation::stream : Initiation::host;
-  const Initiation initiation = forced.choice.value_or(preferred);
-  const std::string refusal = entry.refuse_initiation(initiation, on_host);
-  if (refusal.empty()) return initiation;
+struct SelectedInitiation {
+  Initiation initiation;
+  std::string why;
+};
+
+SelectedInitiation select_initiation(const TransportEntry& entry, const Forced<Initiation>& forced,
+                                     bool on_host) {
+  const std::string stream_refusal = entry.refuse_initiation(Initiation::stream, on_host);
+  if (!forced.choice) {
+    if (stream_refusal.empty()) return {Initiation::stream, ""};
+    return {Initiation::host, "; not stream: " + stream_refusal};
+  }
+  const std::string refusal = entry.refuse_initiation(*forced.choice, on_host);
+  if (refusal.empty()) {
+    return {*forced.choice,
+            fmt::format("; initiation {} forced by {}", to_string(*forced.choice), forced.by)};
+  }
   throw Error(ErrorKind::unsupported,
-              fmt::format("initiation {}, forced by {}, is not possible over {}: {}", to_string(initiation),
-                          forced.by, to_string(entry.transport), refusal));
+              fmt::format("initiation {}, forced by {}, is not possible over {}: {}",
+                          to_string(*forced.choice), forced.by, to_string(entry.transport), refusal));
 }
 
 }  // namespace
@@ -46,7 +57,8 @@ Initiation select_initiation(const TransportEntry& entry, const Forced<Initiatio
 Path select_path(const PairFacts& facts, const Forced<Transport>& transport,
                  const Forced<Initiation>& initiation, bool on_host) {
   const Selected selected = select_transport(facts, transport);
-  return {selected.entry->transport, select_initiation(*selected.entry, initiation, on_host), selected.why};
+  const SelectedInitiation started = select_initiation(*selected.entry, initiation, on_host);
+  return {selected.entry->transport, started.initiation, selected.why + started.why};
 }
 
 }  // namespace selvage::detail

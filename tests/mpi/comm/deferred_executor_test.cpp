@@ -40,8 +40,10 @@ class DeferredExecutor final : public Executor {
     std::byte* data = memory->data();
     return {data, std::move(memory)};
   }
+  [[nodiscard]] Buffer allocate_zeroed(std::size_t bytes) const override { return allocate(bytes); }
   [[nodiscard]] Buffer allocate_staging(std::size_t bytes) const override { return allocate(bytes); }
   [[nodiscard]] bool runs_on_host() const override { return false; }
+  [[nodiscard]] void* stream() const override { return nullptr; }
 
  private:
   std::vector<std::function<void()>> queue_;

@@ -74,15 +74,48 @@ TEST(PathSelector, PassesOnWhyMemoryCannotBeMapped) {
             std::string::npos);
 }
 
-TEST(PathSelector, StagesDeviceMemoryUnlessMpiTakesItAsItIs) {
-  const Path staged = chosen(on_device());
+TEST(PathSelector, PutsBetweenGpusThatMapEachOthersMemory) {
+  EXPECT_EQ(chosen(on_device()).transport, Transport::peer);
+}
+
+TEST(PathSelector, StagesDeviceMemoryOfOtherHostsUnlessMpiTakesItAsItIs) {
+  PairFacts facts = on_device();
+  facts.same_host = false;
+  const Path staged = select_path(facts, {}, {}, false);
   EXPECT_EQ(staged.transport, Transport::mpi_staged);
-  EXPECT_EQ(staged.why,
-            "works everywhere; not peer: peer access to GPU memory is not built in; not mpi_direct: this MPI "
-            "takes no device pointers");
-  PairFacts aware = on_device();
-  aware.gpu_aware_refusal.clear();
-  EXPECT_EQ(chosen(aware).transport, Transport::mpi_direct);
+  EXPECT_EQ(staged.initiation, Initiation::host);
+  EXPECT_EQ(
+      staged.why,
+      "works everywhere; not peer: the rank is on another host; not mpi_direct: this MPI takes no device "
+      "pointers; not stream: MPI can only be called from the host, after a fence");
+  facts.gpu_aware_refusal.clear();
+  EXPECT_EQ(chosen(facts).transport, Transport::mpi_direct);
+}
+
+TEST(PathSelector, RefusesPeerForViewsInHostAndGpuMemory) {
+  PairFacts facts = on_device();
+  facts.host_memory = true;
+  EXPECT_EQ(chosen(facts).transport, Transport::mpi_staged);
+  EXPECT_NE(chosen(facts).why.find("some Views are in host memory, some in GPU memory"), std::string::npos);
+}
+
+TEST(PathSelector, StartsFromTheStreamWhereTheTransportCan) {
+  EXPECT_EQ(select_path(on_device(), {}, {}, false).initiation, Initiation::stream);
+  EXPECT_EQ(chosen(best_facts()).initiation, Initiation::stream);
+}
+
+TEST(PathSelector, RefusesAForcedInitiationWithForcerAndReason) {
+  PairFacts facts = on_device();
+  facts.same_host = false;
+  try {
+    static_cast<void>(select_path(facts, {}, {Initiation::stream, "SELVAGE_INITIATION"}, false));
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(
+        error.message(),
+        "initiation stream, forced by SELVAGE_INITIATION, is not possible over mpi_staged: MPI can only be "
+        "called from the host, after a fence");
+  }
 }
 
 TEST(PathSelector, DoesNotAskAnMpiForDevicePointersThatThereAreNot) {

@@ -211,9 +211,8 @@ std::string MpiMessages::describe_late(const Step& step) const {
 }
 
 std::string refuse_mpi_initiation(Initiation initiation, bool on_host) {
-  if (initiation == Initiation::host || (initiation == Initiation::stream && on_host)) return {};
-  if (initiation == Initiation::stream) return "MPI can only be called from the host, after a fence";
-  return fmt::format("{} is not built yet", to_string(initiation));
+  if (initiation == Initiation::host || on_host) return {};
+  return "MPI can only be called from the host, after a fence";
 }
 
 }  // namespace selvage::detail
