@@ -73,23 +73,42 @@ ContextState::~ContextState() {
   if (!finalized && comm_ != MPI_COMM_NULL && in_order) MPI_Comm_free(&comm_);
 }
 
-std::vector<SharedRange> ContextState::gather_ranges(const SharedRange& mine) const {
-  std::vector<SharedRange> ranges(size_);
-  check_mpi(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, ranges.data(), sizeof mine, MPI_BYTE, comm_),
-            "MPI_Allgather");
-  return ranges;
+/// A collective call can't be cancelled: MPI still writes to its buffers when the late rank comes, so one
+/// that is given up leaves them behind.
+template <class Buffers>
+void ContextState::wait_collective(MPI_Request& request, std::unique_ptr<Buffers>& buffers,
+                                   std::string_view operation) {
+  try {
+    wait_request(request, [&] { return fmt::format("{} to enter {}", ranks_behind(), operation); });
+  } catch (const Error&) {
+    abandoned_ = true;
+    static_cast<void>(buffers.release());
+    throw;
+  }
+}
+
+template <class T>
+std::vector<T> ContextState::gather(const T& mine, std::string_view operation) {
+  if (entered_ != nullptr) release_epoch(*entered_, entered_->epoch + 1);
+  struct Buffers {
+    T mine;
+    std::vector<T> all;
+  };
+  auto buffers = std::make_unique<Buffers>(Buffers{mine, std::vector<T>(size_)});
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallgather(&buffers->mine, sizeof(T), MPI_BYTE, buffers->all.data(), sizeof(T), MPI_BYTE,
+                           comm_, &request),
+            "MPI_Iallgather");
+  wait_collective(request, buffers, operation);
+  return std::move(buffers->all);
 }
 
 /// The refusal of the lowest rank that has one. Collective.
-std::string ContextState::first_refusal(const std::string& mine) const {
+std::string ContextState::first_refusal(const std::string& mine) {
   std::array<char, 256> text{};
   fmt::format_to_n(text.data(), text.size() - 1, "{}", mine);
-  std::vector<char> texts(text.size() * size_);
-  check_mpi(MPI_Allgather(text.data(), text.size(), MPI_CHAR, texts.data(), text.size(), MPI_CHAR, comm_),
-            "MPI_Allgather");
-  for (int peer = 0; peer < size_; ++peer) {
-    const char* refusal = &texts[peer * text.size()];
-    if (*refusal != 0) return refusal;
+  for (const auto& refusal : gather(text, "the construction of a Context")) {
+    if (refusal.front() != 0) return refusal.data();
   }
   return {};
 }
@@ -105,7 +124,7 @@ void ContextState::probe_mappings() {
   } catch (const Error& error) {
     refusal = error.message();
   }
-  const std::vector<SharedRange> ranges = gather_ranges(mine);
+  const std::vector<SharedRange> ranges = gather(mine, "the construction of a Context");
   for (int peer = 0; peer < size_ && refusal.empty(); ++peer) {
     if (peer == rank_ || !machine_.same_physical_host(rank_, peer)) continue;
     try {
@@ -132,7 +151,7 @@ void ContextState::probe_device_mappings() {
   } catch (const Error& error) {
     refusal = error.message();
   }
-  const std::vector<SharedRange> ranges = gather_ranges(mine);
+  const std::vector<SharedRange> ranges = gather(mine, "the construction of a Context");
   for (int peer = 0; peer < size_ && refusal.empty(); ++peer) {
     if (peer == rank_ || !machine_.same_physical_host(rank_, peer)) continue;
     try {
@@ -202,20 +221,6 @@ std::string ContextState::ranks_behind() const {
                         entered_->epoch, seen);
   }
   return late.empty() ? "a rank of another host" : late;
-}
-
-/// A collective call can't be cancelled: MPI still writes to its buffers when the late rank comes, so one
-/// that is given up leaves them behind.
-template <class Buffers>
-void ContextState::wait_collective(MPI_Request& request, std::unique_ptr<Buffers>& buffers,
-                                   std::string_view operation) {
-  try {
-    wait_request(request, [&] { return fmt::format("{} to enter {}", ranks_behind(), operation); });
-  } catch (const Error&) {
-    abandoned_ = true;
-    static_cast<void>(buffers.release());
-    throw;
-  }
 }
 
 void ContextState::agree(const std::optional<Error>& failure, std::string_view operation) {

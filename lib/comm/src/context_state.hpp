@@ -81,8 +81,9 @@ class ContextState {
   template <class Buffers>
   void wait_collective(MPI_Request& request, std::unique_ptr<Buffers>& buffers, std::string_view operation);
   void probe_device_mappings();
-  [[nodiscard]] std::vector<SharedRange> gather_ranges(const SharedRange& mine) const;
-  [[nodiscard]] std::string first_refusal(const std::string& mine) const;
+  template <class T>
+  [[nodiscard]] std::vector<T> gather(const T& mine, std::string_view operation);
+  [[nodiscard]] std::string first_refusal(const std::string& mine);
   [[nodiscard]] std::string ranks_behind() const;
 
   MPI_Comm comm_ = MPI_COMM_NULL;

@@ -104,10 +104,8 @@ TEST_P(LateToAConstructor, OfAGridIsNamed) {
     const auto error = thrown_by([&] { const Grid<1> grid(context, {.cells = {100}}); });
     ASSERT_TRUE(error);
     EXPECT_EQ(error->kind(), ErrorKind::timeout);
-    EXPECT_TRUE(contains(error, "waited 400 ms for " + late_rank() +
-                                    " (collective call 2 wanted, 1 seen) to "
-                                    "enter the construction of a Grid"))
-        << text_of(error);
+    EXPECT_TRUE(contains(error, "waited 400 ms for " + late_rank() + " (collective call ")) << text_of(error);
+    EXPECT_TRUE(contains(error, " seen) to enter the construction of a Grid")) << text_of(error);
   }
 }
 
