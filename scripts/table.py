@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Prints benchmark records (the JSON files of bench/) as one Markdown table each."""
+
+import argparse
+import json
+import pathlib
+import sys
+
+
+def figure(value):
+    return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
+
+
+def table(path):
+    records = json.loads(path.read_text())
+    peers = list(dict.fromkeys(name for record in records for name in record.get("peers", {})))
+    header = ["name", "value", "unit", "floor", "x floor", *peers, "choice", "spread"]
+    rows = []
+    for record in records:
+        floor = record.get("floor")
+        rows.append([
+            record["name"], figure(record["value"]), record["unit"],
+            figure(floor) if floor else "", figure(record["value"] / floor) if floor else "",
+            *(figure(record["peers"][peer]) if peer in record.get("peers", {}) else "" for peer in peers),
+            record.get("choice", ""), f"{record.get('spread', 0):.0%}",
+        ])
+    first = records[0] if records else {}
+    yield f"## {path.stem}: {first.get('hardware', '')}, commit {first.get('commit', '')}"
+    yield ""
+    yield "| " + " | ".join(header) + " |"
+    yield "|" + "---|" * len(header)
+    for row in rows:
+        yield "| " + " | ".join(row) + " |"
+    yield ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("records", nargs="+", type=pathlib.Path, metavar="RECORDS.json")
+    for path in parser.parse_args().records:
+        try:
+            print("\n".join(table(path)))
+        except (OSError, ValueError, KeyError) as error:
+            sys.exit(f"table.py: {path}: {error}")
+
+
+if __name__ == "__main__":
+    main()
