@@ -1,9 +1,8 @@
 // Everything that knows CLI11.
 #include "common/command_line.hpp"
 
-#include "common/suggestion.hpp"
-
 #include <selvage/error.hpp>
+#include <selvage/suggestion.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

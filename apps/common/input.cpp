@@ -1,8 +1,7 @@
 #include "common/input.hpp"
 
-#include "common/suggestion.hpp"
-
 #include <selvage/error.hpp>
+#include <selvage/suggestion.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

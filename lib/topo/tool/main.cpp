@@ -1,6 +1,5 @@
-#include "closest.hpp"
-
 #include <selvage/error.hpp>
+#include <selvage/suggestion.hpp>
 #include <selvage/topo/machine.hpp>
 
 #include <CLI/CLI.hpp>
@@ -45,9 +44,8 @@ std::string unexpected(const std::string& argument, bool in_show) {
   const std::vector<std::string> known = in_show ? std::vector<std::string>{"--json", "--help"}
                                                  : std::vector<std::string>{"show", "--help", "--version"};
   const char* what = argument.starts_with("-") ? "option" : in_show ? "argument" : "subcommand";
-  const std::string suggestion = selvage::topo::closest(argument, known);
   return fmt::format("unknown {} '{}'{} (selvage-topo --help lists what there is)", what, argument,
-                     suggestion.empty() ? "" : fmt::format(", did you mean '{}'?", suggestion));
+                     selvage::did_you_mean(argument, known));
 }
 
 /// \throws Error{usage} on a command line that can't be followed

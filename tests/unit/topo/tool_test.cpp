@@ -1,5 +1,3 @@
-#include "closest.hpp"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -129,11 +127,6 @@ TEST_F(TopoTool, PrintsItsVersion) {
   const Ended ended = tool("--version");
   EXPECT_EQ(ended.exit_code, 0);
   EXPECT_EQ(ended.output.rfind("selvage-topo ", 0), 0u) << ended.output;
-}
-
-TEST(Closest, SuggestsNothingForAWordThatIsFarFromAll) {
-  EXPECT_EQ(selvage::topo::closest("shw", {"show", "--help"}), "show");
-  EXPECT_EQ(selvage::topo::closest("frobnicate", {"show", "--help"}), "");
 }
 
 }  // namespace

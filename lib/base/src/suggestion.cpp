@@ -1,11 +1,11 @@
-#include "common/suggestion.hpp"
+#include <selvage/suggestion.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
-namespace selvage::app {
+namespace selvage {
 namespace {
 
 /// Edits that turn `a` into `b`, with swapped neighbours as one edit (optimal string alignment).
@@ -46,4 +46,4 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
   return best.empty() ? "" : fmt::format(", did you mean '{}'?", best);
 }
 
-}  // namespace selvage::app
+}  // namespace selvage

@@ -1,4 +1,4 @@
-#include "common/suggestion.hpp"
+#include <selvage/suggestion.hpp>
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 
 namespace {
 
-using selvage::app::closest;
-using selvage::app::did_you_mean;
+using selvage::closest;
+using selvage::did_you_mean;
 
 const std::vector<std::string> keys = {"grid.cells", "grid.periodic", "run.steps", "run.tolerance"};
 
