@@ -29,13 +29,13 @@ class AgreedError : public Error {
 [[nodiscard]] std::int64_t agreement_timeout_ms();
 [[nodiscard]] std::int64_t io_timeout_ms();
 
-/// Runs `work` on every rank, then makes all ranks end alike: if it threw on any, all throw that rank's error
-/// (the lowest failing rank's), whatever they themselves have seen. Collective.
+/// Runs `work` on every rank, then makes all ranks end alike: if it threw on any, all throw that rank's
+/// error (the lowest failing rank's), whatever they themselves have seen. Collective.
 ///
-/// The agreement uses `comm` with a tag of its own, so `work` may be collective too as long as it is not left
-/// by one rank in the middle of a collective; if it is, the rank that failed gives up waiting after
-/// `timeout_ms` and throws its own error, not agreed. \throws AgreedError; Error{timeout} that names the rank
-/// which did not come
+/// The agreement uses `comm` with a tag of its own, so `work` may be collective too as long as it is not
+/// left by one rank in the middle of a collective; if it is, the rank that failed gives up waiting after
+/// `timeout_ms` and throws its own error, not agreed.
+/// \throws AgreedError; Error{timeout} that names the rank which did not come
 void together(MPI_Comm comm, std::string_view what, const std::function<void()>& work,
               std::int64_t timeout_ms = agreement_timeout_ms());
 

@@ -10,7 +10,8 @@ namespace selvage::app {
 [[nodiscard]] std::string partial_path(const std::string& path);
 
 /// Creates PATH (or empties it) and makes sure that `bytes` fit on its disk, under its quota and under the
-/// process's file size limit. \throws Error{io} with path and the system's reason; the file is then gone
+/// process's file size limit.
+/// \throws Error{io} with path and the system's reason; the file is then gone
 void reserve_file(const std::string& path, std::uint64_t bytes);
 
 /// Like reserve_file() for a file that exists: keeps its content and length. \throws Error{io}

@@ -74,14 +74,14 @@ enum class WriteMode { automatic, parallel, gathered };
 /// Writes one HDF5 file with these arrays and, on its root group, these attributes. Collective over `comm`.
 ///
 /// The file is written as PATH.partial, flushed to the disk and renamed, so PATH is either the earlier file
-/// or the complete new one. \throws AgreedError{io} with path and reason on all ranks; the partial file is
-/// then removed.
+/// or the complete new one.
+/// \throws AgreedError{io} with path and reason on all ranks; the partial file is then removed.
 void write_hdf5(MPI_Comm comm, const std::string& path, std::span<const ArrayBlock> arrays,
                 const Attributes& attributes, WriteMode mode = WriteMode::automatic);
 
-/// Reads an HDF5 file, e.g. to restart on any number of ranks. The constructor and read() are not collective;
-/// each rank opens the file by itself. \throws Error{input} for a file that is absent, truncated, or lacks
-/// what is asked.
+/// Reads an HDF5 file, e.g. to restart on any number of ranks. The constructor and read() are not
+/// collective; each rank opens the file by itself.
+/// \throws Error{input} for a file that is absent, truncated, or lacks what is asked.
 class Hdf5Reader {
  public:
   explicit Hdf5Reader(std::string path);

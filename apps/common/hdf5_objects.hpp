@@ -32,8 +32,8 @@ void write_box(hid_t dataset, const ArrayBlock& array, const ArrayBox& box, cons
 [[nodiscard]] bool hdf5_is_parallel();
 /// How a file is opened by all ranks together.
 [[nodiscard]] Hdf5Handle parallel_access(MPI_Comm comm);
-/// Writes this rank's box while the other ranks write theirs. Collective over the file's ranks. \throws
-/// Error{io}
+/// Writes this rank's box while the other ranks write theirs. Collective over the file's ranks.
+/// \throws Error{io}
 void write_box_together(hid_t dataset, const ArrayBlock& array);
 
 }  // namespace selvage::app

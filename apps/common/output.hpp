@@ -29,7 +29,8 @@ class FieldSeries {
               std::optional<std::int64_t> first_new_step = std::nullopt);
 
   /// Writes one snapshot, and the series that includes it. Every array has the mesh's extents. Adds the
-  /// attributes "step" and "time". Collective. \throws AgreedError{io}
+  /// attributes "step" and "time". Collective.
+  /// \throws AgreedError{io}
   void write(std::int64_t step, double time, std::span<const ArrayBlock> arrays, Attributes attributes = {},
              WriteMode mode = WriteMode::automatic);
 

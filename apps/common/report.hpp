@@ -52,7 +52,8 @@ class Report {
   void figure_of_merit(double value, std::string unit);
 
   /// Writes DIR/run.json (nothing when dir is empty) and prints breakdown, VERIFY lines and the FOM; with
-  /// --json the JSON instead. Collective. \throws AgreedError{io}
+  /// --json the JSON instead. Collective.
+  /// \throws AgreedError{io}
   void finish(const std::string& dir);
 
   /// run.json's text.

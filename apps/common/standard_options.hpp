@@ -30,7 +30,8 @@ struct StandardOptions {
 };
 
 /// Reads and checks them. The rank grid must have `dimensions` factors >= 1; whether their product is the
-/// number of ranks is for the caller (Grid) to say. \throws Error{input}
+/// number of ranks is for the caller (Grid) to say.
+/// \throws Error{input}
 [[nodiscard]] StandardOptions read_standard_options(Input& input, const StandardDefaults& defaults);
 
 }  // namespace selvage::app

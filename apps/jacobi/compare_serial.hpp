@@ -103,8 +103,9 @@ void send_planes(const Grid<D>& grid, std::span<const Real> own) {
 }  // namespace detail
 
 /// Solves the whole problem again on rank 0, `steps` sweeps from the start, and compares every cell bit by
-/// bit. Collective. Rank 0 needs memory for the whole problem; the others wait as long as that takes at 0.02
-/// GLUPS, and SELVAGE_IO_TIMEOUT_MS more. \param own  this rank's cells, row-major, in host memory
+/// bit. Collective. Rank 0 needs memory for the whole problem; the others wait as long as that takes at
+/// 0.02 GLUPS, and SELVAGE_IO_TIMEOUT_MS more.
+/// \param own  this rank's cells, row-major, in host memory
 template <class Stencil, class Real>
 [[nodiscard]] SerialComparison<Stencil::dimensions> compare_with_serial(
     const Grid<Stencil::dimensions>& grid, const Problem<Stencil::dimensions>& problem, std::int64_t steps,

@@ -10,8 +10,9 @@ namespace selvage::jacobi {
 
 /// Every rank's `values`, rank by rank, on every rank; adding them up in that order gives the same bits
 /// everywhere, whatever MPI does. As many values on each rank. Collective; waits no longer than
-/// SELVAGE_TIMEOUT_MS. \param what  what is being computed, for the message \throws Error{timeout} that names
-/// a rank which did not come
+/// SELVAGE_TIMEOUT_MS.
+/// \param what  what is being computed, for the message
+/// \throws Error{timeout} that names a rank which did not come
 [[nodiscard]] std::vector<double> gather_everywhere(MPI_Comm comm, std::string_view what,
                                                     std::span<const double> values);
 

@@ -1,7 +1,6 @@
-#include <mpi.h>
-
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
+#include <mpi.h>
 
 #include <cstdio>
 #include <string>
@@ -20,9 +19,10 @@ class RankFailures : public testing::EmptyTestEventListener {
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.failed()) return;
     const std::string place =
-        result.file_name() ? std::string(result.file_name()) + ":" + std::to_string(result.line_number()) : "";
-    const std::string text =
-        "[rank " + std::to_string(rank_) + "] " + test_ + " failed: " + place + "\n" + result.message() + "\n";
+        result.file_name() ? std::string(result.file_name()) + ":" + std::to_string(result.line_number())
+                           : "";
+    const std::string text = "[rank " + std::to_string(rank_) + "] " + test_ + " failed: " + place + "\n" +
+                             result.message() + "\n";
     std::fwrite(text.data(), 1, text.size(), stderr);
     std::fflush(stderr);
   }

@@ -45,8 +45,9 @@ class ContextState {
   [[nodiscard]] std::optional<SharedRange> name_memory(const void* data, std::size_t bytes,
                                                        MemoryKind memory) const;
 
-  /// Sends and receives with ranks beside them. Waits for all; on an error it cancels those that are left, so
-  /// that their buffers may go. \throws Error{timeout} that names the ranks, Error{mpi}
+  /// Sends and receives with ranks beside them. Waits for all; on an error it cancels those that are left,
+  /// so that their buffers may go.
+  /// \throws Error{timeout} that names the ranks, Error{mpi}
   struct Messages {
     std::vector<MPI_Request> requests;
     std::vector<int> ranks;
@@ -55,8 +56,9 @@ class ContextState {
   /// \param purpose  completes "waited N ms for rank 3 ..."
   void wait_messages(Messages& messages, std::string_view purpose) const;
 
-  /// Collective: every rank says whether it failed; when any did, all throw the error of the lowest rank that
-  /// did. \param operation  names the collective in a timeout
+  /// Collective: every rank says whether it failed; when any did, all throw the error of the lowest rank
+  /// that did.
+  /// \param operation  names the collective in a timeout
   void agree(const std::optional<Error>& failure, std::string_view operation);
   /// Runs `step` here, then agree()s on how it went.
   void all_or_none(std::string_view operation, const std::function<void()>& step);

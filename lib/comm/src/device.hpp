@@ -22,7 +22,8 @@ namespace selvage::detail {
 [[nodiscard]] std::string device_memory_refusal();
 
 /// What names [data, data + bytes) of this GPU to another process; nothing if the allocator gives no such
-/// names (cudaMallocAsync, managed memory). \throws Error{cuda}
+/// names (cudaMallocAsync, managed memory).
+/// \throws Error{cuda}
 [[nodiscard]] std::optional<SharedRange> name_device_memory(const void* data, std::size_t bytes);
 
 /// Maps another process's allocation: where it begins here, and what keeps it mapped. \throws Error{cuda}

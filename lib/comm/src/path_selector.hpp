@@ -33,8 +33,9 @@ struct Forced {
   std::string by;
 };
 
-/// The first transport of the registry that doesn't refuse, or the forced one; then the forced initiation, or
-/// stream where the transport has it, else host. \param on_host  whether the plan's kernels run on the host
+/// The first transport of the registry that doesn't refuse, or the forced one; then the forced initiation,
+/// or stream where the transport has it, else host.
+/// \param on_host  whether the plan's kernels run on the host
 /// \throws Error{unsupported} when something forced is refused, with the reason
 [[nodiscard]] Path select_path(const PairFacts& facts, const Forced<Transport>& transport,
                                const Forced<Initiation>& initiation, bool on_host);

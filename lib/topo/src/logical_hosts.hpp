@@ -18,7 +18,9 @@ struct LogicalHosts {
 [[nodiscard]] LogicalHosts parse_logical_hosts(const std::string& text);
 
 /// The logical host of each rank, numbered by lowest rank: the ranks of a physical host, in rank order, in
-/// groups. \param physical_host  of each rank \param text  the value that gave `wanted`, for the message
+/// groups.
+/// \param physical_host  of each rank
+/// \param text  the value that gave `wanted`, for the message
 /// \throws Error{input} when the ranks are not H*R, or a physical host's ranks are not a multiple of R
 [[nodiscard]] std::vector<int> split_into_logical_hosts(const std::vector<int>& physical_host,
                                                         const LogicalHosts& wanted, const std::string& text);

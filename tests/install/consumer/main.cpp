@@ -1,10 +1,10 @@
 // Every cell holds its global index; after one exchange the ghosts must hold their owners' indices.
-#include <mpi.h>
-
-#include <Kokkos_Core.hpp>
 #include <selvage/comm/context.hpp>
 #include <selvage/comm/grid.hpp>
 #include <selvage/comm/halo_exchange.hpp>
+
+#include <Kokkos_Core.hpp>
+#include <mpi.h>
 
 #include <cstdint>
 #include <cstdio>

@@ -25,8 +25,8 @@ class Quartet {
         halo_(Space(), grid, {.width = halo_case.width, .transport = transport}, doubles_.view(),
               floats_.view(), complexes_.view(), shorts_.view()) {}
 
-  /// Exchanges some of the Views with new values. \return how many elements are wrong, on all ranks: of the
-  /// others, the ghosts must be as they were
+  /// Exchanges some of the Views with new values.
+  /// \return how many elements are wrong, on all ranks: of the others, the ghosts must be as they were
   int exchange(const std::array<bool, 4>& chosen, int round) {
     fill_all(round);
     const auto call = [&](const auto&... views) { halo_.exchange(Space(), views...); };

@@ -1,7 +1,6 @@
-#include <mpi.h>
-
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
+#include <mpi.h>
 
 namespace {
 

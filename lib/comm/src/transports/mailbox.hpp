@@ -47,7 +47,8 @@ struct MailboxCard {
 class Mailbox {
  public:
   /// In GPU memory where the plan's kernels run there, so that they poll their own memory; else in shared
-  /// host memory. \param landing_bytes  per peer
+  /// host memory.
+  /// \param landing_bytes  per peer
   Mailbox(const TransportParts& parts, const std::vector<LandingBytes>& landing_bytes);
 
   [[nodiscard]] const MailboxCard& card(std::size_t peer) const { return cards_[peer]; }

@@ -25,8 +25,8 @@ class ContextState;
 class Context {
  public:
   /// Collective over `comm`: duplicates it, turns MPI's own abort off on the duplicate, finds the machine,
-  /// and probes whether ranks of one host can map each other's memory. \throws Error{usage} when MPI is not
-  /// initialised, Error{input} for a bad environment variable
+  /// and probes whether ranks of one host can map each other's memory.
+  /// \throws Error{usage} when MPI is not initialised, Error{input} for a bad environment variable
   explicit Context(MPI_Comm comm);
 
   [[nodiscard]] int rank() const;

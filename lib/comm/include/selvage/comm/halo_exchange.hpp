@@ -49,12 +49,13 @@ class HaloExchange {
     std::uint64_t epoch_;
   };
 
-  /// Collective over the grid's communicator; all ranks pass the same options and as many Views, in the same
-  /// order. \param space  where packing runs; the instance is only used during the call \param views  those
-  /// that exchange() will be given later, one or several at a time (64 at most) \throws Error{usage} on every
-  /// rank: extents that don't fit the grid, halos wider than a box, arguments that
-  ///         differ between ranks; Error{unsupported}: a forced transport or initiation that isn't possible,
-  ///         and why
+  /// Collective over the grid's communicator; all ranks pass the same options and as many Views, in the
+  /// same order.
+  /// \param space  where packing runs; the instance is only used during the call
+  /// \param views  those that exchange() will be given later, one or several at a time (64 at most)
+  /// \throws Error{usage} on every rank: extents that don't fit the grid, halos wider than a box, arguments
+  ///         that differ between ranks; Error{unsupported}: a forced transport or initiation that isn't
+  ///         possible, and why
   template <class Space, int D, class... Views>
   HaloExchange(const Space& space, const Grid<D>& grid, const HaloOptions<D>& options, const Views&... views)
       : plan_(make_plan(detail::KokkosExecutor<Space>(space), grid, options,
@@ -70,7 +71,8 @@ class HaloExchange {
   ~HaloExchange();
 
   /// Fills the ghosts of `views`, ordered after what `space` was given before, and before what it is given
-  /// next. \throws Error{timeout} that names the late rank, the epoch wanted and the epoch seen
+  /// next.
+  /// \throws Error{timeout} that names the late rank, the epoch wanted and the epoch seen
   template <class Space, class... Views>
   void exchange(const Space& space, const Views&... views) {
     finish(space, start(space, views...));
@@ -99,9 +101,10 @@ class HaloExchange {
     reduce_field(executor, combiner, select(view));
   }
 
-  /// Throws what the device found while it waited for earlier exchanges: a kernel can't throw, so a late peer
-  /// shows here, and in the next start(). Call it after a fence where that is too late. Does nothing on host
-  /// spaces. \throws Error{timeout}, Error{usage} as exchange()
+  /// Throws what the device found while it waited for earlier exchanges: a kernel can't throw, so a late
+  /// peer shows here, and in the next start(). Call it after a fence where that is too late. Does nothing
+  /// on host spaces.
+  /// \throws Error{timeout}, Error{usage} as exchange()
   void check() const;
   /// Per neighbour: transport, initiation, bytes, and why. The same text on every call.
   [[nodiscard]] std::string explain() const;

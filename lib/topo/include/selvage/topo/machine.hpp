@@ -134,13 +134,15 @@ struct DetectOptions {
 /// Finds the machine under a communicator. Collective; every rank gets an equal Machine.
 ///
 /// What can't be found out is left unknown, with the reason. SELVAGE_LOGICAL_HOSTS=HxR splits each physical
-/// host's ranks, in rank order, into pretended hosts of R ranks, H in all. \throws Error{input} on every rank
-/// when SELVAGE_LOGICAL_HOSTS is malformed, differs between ranks or doesn't fit
-///         the job, or when a rank's gpu_pci_bus_id is not a PCI bus id; Error{mpi} when MPI fails
+/// host's ranks, in rank order, into pretended hosts of R ranks, H in all.
+/// \throws Error{input} on every rank when SELVAGE_LOGICAL_HOSTS is malformed, differs between ranks or
+///         doesn't fit the job, or when a rank's gpu_pci_bus_id is not a PCI bus id; Error{mpi} when MPI
+///         fails
 [[nodiscard]] Machine detect(MPI_Comm comm, const DetectOptions& options = {});
 
 /// Lower case with a domain of four digits, or more where it needs them: "00000000:1B:00.0" ->
-/// "0000:1b:00.0". \return an empty string when `text` is not a PCI bus id
+/// "0000:1b:00.0".
+/// \return an empty string when `text` is not a PCI bus id
 [[nodiscard]] std::string normalized_pci_bus_id(const std::string& text);
 
 /// The machine as JSON text, one object, two spaces of indentation.
