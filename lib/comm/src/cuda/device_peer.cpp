@@ -106,7 +106,7 @@ class DevicePeerTransport final : public HaloTransport {
       : context_(parts.context),
         initiation_(parts.initiation),
         mailbox_(parts, landing_bytes(parts)),
-        links_(connect(parts, mailbox_)),
+        links_(connect(parts, mailbox_, nullptr)),
         state_(std::vector<DeviceState>(1)) {
     const std::size_t fields = parts.fields.size();
     for (std::size_t f = 0; f < fields; ++f) prepare(std::uint64_t{1} << f);

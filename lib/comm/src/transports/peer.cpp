@@ -20,8 +20,10 @@ struct Peer {
 class PeerTransport final : public HaloTransport {
  public:
   explicit PeerTransport(const TransportParts& parts)
-      : initiation_(parts.initiation), mailbox_(parts, landing_bytes(parts)) {
-    for (PeerLink& link : connect(parts, mailbox_)) peers_.push_back({std::move(link)});
+      : initiation_(parts.initiation),
+        mailbox_(parts, landing_bytes(parts)),
+        bounce_(parts.executor.allocate(bounce_bytes_on_host)) {
+    for (PeerLink& link : connect(parts, mailbox_, bounce_.data)) peers_.push_back({std::move(link)});
   }
 
   void start(const Step& step) override {
@@ -44,7 +46,7 @@ class PeerTransport final : public HaloTransport {
       // Acquires what the peer put: its stores to this rank's ghosts or landing block.
       if (!peer.landed && has_reached(acquire_epoch(mailbox_.flags(i).arrived), step.epoch)) {
         require_same_operation(i, step);
-        if (!step.reverse) copy_fields(step, peer.link.routes.unpacks[step.epoch % 2]);
+        if (!step.reverse) unpack(step, peer.link.routes);
         peer.landed = true;
       }
       done = done && peer.sent && peer.landed;
@@ -73,9 +75,26 @@ class PeerTransport final : public HaloTransport {
   }
 
  private:
-  static void copy_fields(const Step& step, const std::vector<std::vector<CopyBox>>& boxes) {
-    for (std::size_t field = 0; field < boxes.size(); ++field) {
-      if (step.has(field)) step.executor.copy(boxes[field]);
+  /// Field by field: the bounce block holds one.
+  static void put(const Step& step, const Routes& routes) {
+    const auto& puts = routes.puts[step.epoch % 2];
+    for (std::size_t field = 0; field < puts.size(); ++field) {
+      if (!step.has(field)) continue;
+      step.executor.copy(routes.packs[field]);
+      step.executor.copy(puts[field]);
+    }
+  }
+  static void unpack(const Step& step, const Routes& routes) {
+    const auto& unpacks = routes.unpacks[step.epoch % 2];
+    for (std::size_t field = 0; field < unpacks.size(); ++field) {
+      if (!step.has(field)) continue;
+      step.executor.copy(routes.fetches[step.epoch % 2][field]);
+      step.executor.copy(unpacks[field]);
+    }
+  }
+  static void put_contributions(const Step& step, const PeerLink& link) {
+    for (std::size_t field = 0; field < link.reverse_puts.size(); ++field) {
+      if (step.has(field)) step.executor.copy(link.reverse_puts[field]);
     }
   }
 
@@ -94,7 +113,11 @@ class PeerTransport final : public HaloTransport {
                       has_reached(acquire_epoch(mailbox_.flags(index).credit), step.epoch);
     if (!free) return;
     Kokkos::Profiling::pushRegion("comm::put");
-    copy_fields(step, step.reverse ? peer.link.reverse_puts : peer.link.routes.puts[step.epoch % 2]);
+    if (step.reverse) {
+      put_contributions(step, peer.link);
+    } else {
+      put(step, peer.link.routes);
+    }
     peer.link.remote_flags->operations[step.epoch % 2] = operation_of(step.fields, step.reverse);
     // Publishes to the peer: the cells just stored into its memory, and which operation they belong to.
     release_epoch(peer.link.remote_flags->arrived, step.epoch);
@@ -104,6 +127,7 @@ class PeerTransport final : public HaloTransport {
 
   Initiation initiation_;
   Mailbox mailbox_;
+  Buffer bounce_;
   std::vector<Peer> peers_;
 };
 

@@ -48,7 +48,9 @@ struct PeerLink {
 
 /// Swaps mailbox cards with all neighbours and maps what they name. Every neighbour does the same at the same
 /// time.
-[[nodiscard]] std::vector<PeerLink> connect(const TransportParts& parts, const Mailbox& mailbox);
+/// \param bounce  see OwnMemory
+[[nodiscard]] std::vector<PeerLink> connect(const TransportParts& parts, const Mailbox& mailbox,
+                                            std::byte* bounce);
 
 /// What this rank says it is doing; see Flags::operations.
 [[nodiscard]] inline Operation operation_of(std::uint64_t fields, bool reverse) {

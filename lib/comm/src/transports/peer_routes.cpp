@@ -12,59 +12,111 @@ Layout layout_of(const FieldCard& card) {
   return {.strides = card.strides, .element_bytes = card.element_bytes};
 }
 
-/// Both ranks ask this of the same region with the same layouts, and so agree.
-bool goes_directly(const Region& region, const Layout& source, const Layout& target,
-                   std::int64_t least_run_bytes) {
-  const Region whole{.begin = {}, .extents = region.extents};
-  const CopyBox box = view_to_view(nullptr, source, whole, nullptr, target, whole, BoxUse::combine);
-  const std::int64_t run_bytes =
-      box.rows_are_contiguous() ? box.extents[3] * box.element_bytes : box.element_bytes;
-  return run_bytes >= least_run_bytes || box.elements() == 1;
-}
-
 const Link& link_along(const Neighbour& neighbour, Direction direction) {
   return *std::ranges::find(neighbour.links, direction, &Link::direction);
 }
 
-}  // namespace
+/// Bytes that lie together on both sides.
+CopyBox block_copy(const std::byte* source, std::byte* target, const Packing::Slot& slot,
+                   std::int64_t element_bytes) {
+  const Region row{.begin = {}, .extents = {1, 1, 1, slot.region.elements()}};
+  const Layout layout{.strides = {0, 0, 0, element_bytes}, .element_bytes = element_bytes};
+  return view_to_view(source, layout, row, target, layout, row, BoxUse::combine);
+}
 
-Routes make_routes(const TransportParts& parts, const PeerPlan& plan, const PeerMemory& remote,
-                   const std::array<const std::byte*, 2>& own_blocks) {
-  const Packing owned(plan.neighbour, parts.fields, parts.axes, Half::owned);
-  const Packing ghost(plan.neighbour, parts.fields, parts.axes, Half::ghost);
-  const std::int64_t least_run_bytes =
-      parts.executor.runs_on_host() ? direct_run_bytes_on_host : direct_run_bytes_on_device;
-  Routes routes;
-  for (int parity = 0; parity < 2; ++parity) {
-    for (std::size_t f = 0; f < parts.fields.size(); ++f) {
-      const Field& field = parts.fields[f];
-      const Layout here = layout_of(field);
-      const Layout there = layout_of(plan.cards[f]);
-      std::vector<CopyBox>& puts = routes.puts[parity].emplace_back();
-      for (const auto& slot : owned.slots(f)) {
-        if (goes_directly(slot.region, here, there, least_run_bytes)) {
-          const Region target =
-              in_field(link_along(plan.neighbour, slot.direction).peer_ghost, field, parts.axes);
-          puts.push_back(
-              view_to_view(field.data, here, slot.region, remote.fields[f], there, target, BoxUse::move));
-          routes.puts_directly = true;
-        } else {
-          puts.push_back(view_to_buffer(field.data, here, slot.region,
-                                        remote.ghosts_blocks[parity] + slot.offset_bytes));
-        }
+bool bounces(const OwnMemory& own, const Packing& packing, std::size_t field) {
+  return own.bounce != nullptr && packing.field_bytes(field) <= bounce_bytes_on_host;
+}
+
+/// Makes the routes of one plan, field by field.
+class RouteMaker {
+ public:
+  RouteMaker(const TransportParts& parts, const PeerPlan& plan, const PeerMemory& remote,
+             const OwnMemory& own)
+      : parts_(parts), plan_(plan), remote_(remote), own_(own) {}
+
+  Routes make() {
+    for (std::size_t f = 0; f < parts_.fields.size(); ++f) {
+      routes_.packs.emplace_back();
+      for (int parity = 0; parity < 2; ++parity) {
+        add_puts(f, parity);
+        add_unpacks(f, parity);
       }
-      std::vector<CopyBox>& unpacks = routes.unpacks[parity].emplace_back();
-      for (const auto& slot : ghost.slots(f)) {
-        if (goes_directly(slot.region, there, here, least_run_bytes)) {
-          routes.receives_directly = true;
-        } else {
-          unpacks.push_back(buffer_to_view(own_blocks[parity] + slot.offset_bytes, field.data, here,
-                                           slot.region, BoxUse::move));
-        }
+    }
+    return std::move(routes_);
+  }
+
+ private:
+  /// Both ranks ask this of the same region with the same layouts, and so agree.
+  [[nodiscard]] bool goes_directly(const Packing::Slot& slot, const Layout& source,
+                                   const Layout& target) const {
+    const Region whole{.begin = {}, .extents = slot.region.extents};
+    const CopyBox box = view_to_view(nullptr, source, whole, nullptr, target, whole, BoxUse::combine);
+    const std::int64_t run_bytes =
+        box.rows_are_contiguous() ? box.extents[3] * box.element_bytes : box.element_bytes;
+    const std::int64_t least_run_bytes =
+        parts_.executor.runs_on_host() ? direct_run_bytes_on_host : direct_run_bytes_on_device;
+    return run_bytes >= least_run_bytes || box.elements() == 1;
+  }
+
+  void add_puts(std::size_t f, int parity) {
+    const Field& field = parts_.fields[f];
+    const Layout here = layout_of(field);
+    const Layout there = layout_of(plan_.cards[f]);
+    std::vector<CopyBox>& puts = routes_.puts[parity].emplace_back();
+    for (const auto& slot : owned_.slots(f)) {
+      std::byte* landing = remote_.ghosts_blocks[parity] + slot.offset_bytes;
+      if (goes_directly(slot, here, there)) {
+        const Region target =
+            in_field(link_along(plan_.neighbour, slot.direction).peer_ghost, field, parts_.axes);
+        puts.push_back(
+            view_to_view(field.data, here, slot.region, remote_.fields[f], there, target, BoxUse::move));
+        routes_.puts_directly = true;
+      } else if (bounces(own_, owned_, f)) {
+        std::byte* bounce = own_.bounce + slot.offset_bytes - owned_.field_begin(f);
+        if (parity == 0) routes_.packs[f].push_back(view_to_buffer(field.data, here, slot.region, bounce));
+        puts.push_back(block_copy(bounce, landing, slot, field.element_bytes));
+      } else {
+        puts.push_back(view_to_buffer(field.data, here, slot.region, landing));
       }
     }
   }
-  return routes;
+
+  void add_unpacks(std::size_t f, int parity) {
+    const Field& field = parts_.fields[f];
+    const Layout here = layout_of(field);
+    const Layout there = layout_of(plan_.cards[f]);
+    std::vector<CopyBox>& fetches = routes_.fetches[parity].emplace_back();
+    std::vector<CopyBox>& unpacks = routes_.unpacks[parity].emplace_back();
+    for (const auto& slot : ghost_.slots(f)) {
+      if (goes_directly(slot, there, here)) {
+        routes_.receives_directly = true;
+        continue;
+      }
+      const std::byte* landed = own_.ghosts_blocks[parity] + slot.offset_bytes;
+      if (bounces(own_, ghost_, f)) {
+        std::byte* bounce = own_.bounce + slot.offset_bytes - ghost_.field_begin(f);
+        fetches.push_back(block_copy(landed, bounce, slot, field.element_bytes));
+        landed = bounce;
+      }
+      unpacks.push_back(buffer_to_view(landed, field.data, here, slot.region, BoxUse::move));
+    }
+  }
+
+  const TransportParts& parts_;
+  const PeerPlan& plan_;
+  const PeerMemory& remote_;
+  const OwnMemory& own_;
+  Packing owned_{plan_.neighbour, parts_.fields, parts_.axes, Half::owned};
+  Packing ghost_{plan_.neighbour, parts_.fields, parts_.axes, Half::ghost};
+  Routes routes_;
+};
+
+}  // namespace
+
+Routes make_routes(const TransportParts& parts, const PeerPlan& plan, const PeerMemory& remote,
+                   const OwnMemory& own) {
+  return RouteMaker(parts, plan, remote, own).make();
 }
 
 }  // namespace selvage::detail
