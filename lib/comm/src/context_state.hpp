@@ -1,8 +1,8 @@
 #pragma once
 
 #include "arena.hpp"
-#include "signal.hpp"
 
+#include <selvage/comm/detail/signal.hpp>
 #include <selvage/error.hpp>
 #include <selvage/topo/machine.hpp>
 

@@ -1,4 +1,4 @@
-#include "signal.hpp"
+#include <selvage/comm/detail/signal.hpp>
 
 #include <gtest/gtest.h>
 

@@ -197,14 +197,13 @@ class DevicePeerTransport final : public HaloTransport {
       if (link.receives(reverse) && launches.wait_memory.chunks.size() == waits_before) {
         launches.wait_memory.chunks.push_back({0, 0, 0, i});
       }
-      peers.push_back(
-          {.remote = link.remote_flags,
-           .own = const_cast<Flags*>(&mailbox_.flags(i)),
-           .rank = link.rank,
-           .awaits_credit = link.awaits_credit(reverse, guarded),
-           .gives_credit = link.gives_credit(reverse, guarded),
-           .blocks = static_cast<std::uint32_t>(launches.put_memory.chunks.size() - blocks_before),
-           .blocks_done = 0});
+      peers.push_back({.remote = link.remote_flags,
+                       .own = const_cast<Flags*>(&mailbox_.flags(i)),
+                       .rank = link.rank,
+                       .awaits_credit = link.awaits_credit(reverse, guarded),
+                       .gives_credit = link.gives_credit(reverse, guarded),
+                       .blocks = launches.put_memory.chunks.size() - blocks_before,
+                       .blocks_done = 0});
     }
     launches.peers = DeviceArray<DevicePeer>(peers);
     launches.put = program(launches.put_memory, launches.peers, peers.size(), operation_of(fields, reverse));

@@ -1,7 +1,6 @@
 #include "peer_kernels.hpp"
 
 #include "check.hpp"
-#include "signal_device.hpp"
 
 namespace selvage::detail {
 namespace {
@@ -22,21 +21,21 @@ __device__ void report_fault(const PeerProgram& program, const DevicePeer& peer,
   program.fault->theirs = theirs;
   program.fault->mine = program.operation;
   // Publishes to the host: the description above.
-  release_epoch_to_system(program.fault->kind, kind);
+  release_word(program.fault->kind, kind);
 }
 
 /// Polls a flag in this GPU's memory; false when the time is up or an earlier wait has failed.
-__device__ bool wait_for(const PeerProgram& program, const DevicePeer& peer, std::uint64_t& flag,
+__device__ bool wait_for(const PeerProgram& program, const DevicePeer& peer, const Flag& flag,
                          std::uint64_t wanted, Fault::Kind if_late) {
-  const std::uint64_t start = global_timer_ns();
+  const std::uint64_t start = clock_ns();
   while (true) {
     for (int poll = 0; poll < 64; ++poll) {
       // Acquires what the peer released: its stores to this rank's memory, or that it is past its reads.
-      if (epoch_reached(acquire_epoch_from_system(flag), wanted)) return true;
+      if (has_reached(acquire_epoch(flag), wanted)) return true;
     }
     if (*const_cast<volatile std::uint32_t*>(&program.state->failed) != 0) return false;
-    if (global_timer_ns() - start > program.timeout_ns) {
-      report_fault(program, peer, if_late, wanted, acquire_epoch_from_system(flag), {});
+    if (clock_ns() - start > program.timeout_ns) {
+      report_fault(program, peer, if_late, wanted, acquire_epoch(flag), {});
       return false;
     }
   }
@@ -85,7 +84,7 @@ __device__ void copy_chunk(const PeerProgram& program, const Chunk& chunk, int p
 __device__ void give_credits(const PeerProgram& program, std::uint64_t epoch) {
   for (std::uint32_t i = threadIdx.x; i < program.peer_count; i += blockDim.x) {
     DevicePeer& peer = program.peers[i];
-    if (peer.gives_credit) release_epoch_to_system(peer.remote->credit.epoch, epoch);
+    if (peer.gives_credit) release_epoch(peer.remote->credit, epoch);
   }
 }
 
@@ -93,22 +92,22 @@ __device__ void put_chunk(const PeerProgram& program, const Chunk& chunk, std::u
   DevicePeer& peer = program.peers[chunk.peer];
   __shared__ bool free;
   if (threadIdx.x == 0) {
-    free = !peer.awaits_credit || wait_for(program, peer, peer.own->credit.epoch, epoch, Fault::credit_late);
+    free = !peer.awaits_credit || wait_for(program, peer, peer.own->credit, epoch, Fault::credit_late);
   }
   __syncthreads();
   if (free) copy_chunk(program, chunk, static_cast<int>(epoch % 2));
   __syncthreads();
-  if (threadIdx.x != 0 || !is_last_block(peer.blocks_done, peer.blocks) || !free) return;
+  if (threadIdx.x != 0 || !is_last_of(peer.blocks_done, peer.blocks) || !free) return;
   peer.remote->operations[epoch % 2] = program.operation;
   // Publishes to the peer: the chunks of all blocks, counted in above, and the operation they belong to.
-  release_epoch_to_system(peer.remote->arrived.epoch, epoch);
+  release_epoch(peer.remote->arrived, epoch);
 }
 
 __global__ void __launch_bounds__(threads_per_block) put_kernel(PeerProgram program) {
   const std::uint64_t epoch = program.state->epoch + 1;
   if (blockIdx.x == 0) give_credits(program, epoch);
   if (blockIdx.x < program.chunk_count) put_chunk(program, program.chunks[blockIdx.x], epoch);
-  if (threadIdx.x == 0 && is_last_block(program.state->blocks_done, gridDim.x)) program.state->epoch = epoch;
+  if (threadIdx.x == 0 && is_last_of(program.state->blocks_done, gridDim.x)) program.state->epoch = epoch;
 }
 
 __device__ bool is_same_operation(const PeerProgram& program, const DevicePeer& peer, std::uint64_t epoch) {
@@ -124,7 +123,7 @@ __global__ void __launch_bounds__(threads_per_block) wait_kernel(PeerProgram pro
   const DevicePeer& peer = program.peers[chunk.peer];
   __shared__ bool landed;
   if (threadIdx.x == 0) {
-    landed = wait_for(program, peer, peer.own->arrived.epoch, epoch, Fault::arrival_late) &&
+    landed = wait_for(program, peer, peer.own->arrived, epoch, Fault::arrival_late) &&
              is_same_operation(program, peer, epoch);
   }
   __syncthreads();

@@ -34,8 +34,8 @@ struct DevicePeer {
   int rank;
   bool awaits_credit;
   bool gives_credit;
-  std::uint32_t blocks;       ///< that put to this peer
-  std::uint32_t blocks_done;  ///< of this launch
+  std::uint64_t blocks;       ///< that put to this peer
+  std::uint64_t blocks_done;  ///< of this launch
 };
 
 /// The first failure of a wait. In host memory that kernels write; `kind` is released last.
@@ -53,7 +53,7 @@ struct Fault {
 /// argument, so that a captured graph can be replayed.
 struct DeviceState {
   std::uint64_t epoch = 0;  ///< of the last put; advanced by the put kernel's last block
-  std::uint32_t blocks_done = 0;
+  std::uint64_t blocks_done = 0;
   std::uint32_t failed = 0;  ///< once set, kernels neither wait nor copy
 };
 

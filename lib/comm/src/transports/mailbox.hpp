@@ -1,7 +1,8 @@
 #pragma once
 
-#include "../signal.hpp"
 #include "transport.hpp"
+
+#include <selvage/comm/detail/signal.hpp>
 
 #include <array>
 #include <cstdint>
