@@ -1,6 +1,7 @@
 #include "peer_kernels.hpp"
 
 #include "check.hpp"
+#include "device_wait.hpp"
 
 namespace selvage::detail {
 namespace {
@@ -11,35 +12,6 @@ template <int Bytes>
 struct alignas(Bytes) DeviceWord {
   unsigned char bytes[Bytes];
 };
-
-__device__ void report_fault(const PeerProgram& program, const DevicePeer& peer, Fault::Kind kind,
-                             std::uint64_t wanted, std::uint64_t seen, const Operation& theirs) {
-  if (atomicExch(&program.state->failed, 1) != 0) return;
-  program.fault->rank = peer.rank;
-  program.fault->wanted = wanted;
-  program.fault->seen = seen;
-  program.fault->theirs = theirs;
-  program.fault->mine = program.operation;
-  // Publishes to the host: the description above.
-  release_word(program.fault->kind, kind);
-}
-
-/// Polls a flag in this GPU's memory; false when the time is up or an earlier wait has failed.
-__device__ bool wait_for(const PeerProgram& program, const DevicePeer& peer, const Flag& flag,
-                         std::uint64_t wanted, Fault::Kind if_late) {
-  const std::uint64_t start = clock_ns();
-  while (true) {
-    for (int poll = 0; poll < 64; ++poll) {
-      // Acquires what the peer released: its stores to this rank's memory, or that it is past its reads.
-      if (has_reached(acquire_epoch(flag), wanted)) return true;
-    }
-    if (*const_cast<volatile std::uint32_t*>(&program.state->failed) != 0) return false;
-    if (clock_ns() - start > program.timeout_ns) {
-      report_fault(program, peer, if_late, wanted, acquire_epoch(flag), {});
-      return false;
-    }
-  }
-}
 
 template <int WordBytes>
 __device__ void copy_words(const DeviceCopy& copy, const Chunk& chunk, int parity) {
@@ -92,12 +64,15 @@ __device__ void put_chunk(const PeerProgram& program, const Chunk& chunk, std::u
   DevicePeer& peer = program.peers[chunk.peer];
   __shared__ bool free;
   if (threadIdx.x == 0) {
-    free = !peer.awaits_credit || wait_for(program, peer, peer.own->credit, epoch, Fault::credit_late);
+    // After a failure nothing may pass for a later epoch: a graph may go on to be replayed.
+    free = program.state->failed == 0 &&
+           (!peer.awaits_credit || wait_for(program, peer, peer.own->credit, epoch, Fault::credit_late));
   }
   __syncthreads();
   if (free) copy_chunk(program, chunk, static_cast<int>(epoch % 2));
   __syncthreads();
-  if (threadIdx.x != 0 || !is_last_of(peer.blocks_done, peer.blocks) || !free) return;
+  // A block that has not put is not counted in, so that no other one publishes in its place.
+  if (threadIdx.x != 0 || !free || !is_last_of(peer.blocks_done, peer.blocks)) return;
   peer.remote->operations[epoch % 2] = program.operation;
   // Publishes to the peer: the chunks of all blocks, counted in above, and the operation they belong to.
   release_epoch(peer.remote->arrived, epoch);
@@ -123,7 +98,8 @@ __global__ void __launch_bounds__(threads_per_block) wait_kernel(PeerProgram pro
   const DevicePeer& peer = program.peers[chunk.peer];
   __shared__ bool landed;
   if (threadIdx.x == 0) {
-    landed = wait_for(program, peer, peer.own->arrived, epoch, Fault::arrival_late) &&
+    landed = program.state->failed == 0 &&
+             wait_for(program, peer, peer.own->arrived, epoch, Fault::arrival_late) &&
              is_same_operation(program, peer, epoch);
   }
   __syncthreads();
