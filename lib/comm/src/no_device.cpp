@@ -1,5 +1,6 @@
 #include "device.hpp"
 #include "device_peer.hpp"
+#include "transports/copy_engine.hpp"
 
 #include <selvage/error.hpp>
 
@@ -25,11 +26,17 @@ std::pair<std::byte*, std::shared_ptr<void>> open_device_memory(const std::array
 Buffer allocate_device_words(int) {
   throw Error(ErrorKind::unsupported, no_gpus);
 }
+void copy_device_bytes(void*, const void*, std::size_t) {
+  throw Error(ErrorKind::unsupported, no_gpus);
+}
 std::string probe_device_word(std::byte*) {
   return no_gpus;
 }
 
 std::unique_ptr<HaloTransport> make_device_peer_transport(TransportParts) {
+  throw Error(ErrorKind::unsupported, no_gpus);
+}
+std::unique_ptr<HaloTransport> make_copy_engine_transport(TransportParts) {
   throw Error(ErrorKind::unsupported, no_gpus);
 }
 

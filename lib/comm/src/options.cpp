@@ -15,9 +15,9 @@ using namespace std::string_view_literals;
 constexpr std::array initiations{
     std::pair{Initiation::host, "host"sv}, std::pair{Initiation::stream, "stream"sv},
     std::pair{Initiation::queue, "queue"sv}, std::pair{Initiation::kernel, "kernel"sv}};
-constexpr std::array transports{std::pair{Transport::peer, "peer"sv},
-                                std::pair{Transport::mpi_direct, "mpi_direct"sv},
-                                std::pair{Transport::mpi_staged, "mpi_staged"sv}};
+constexpr std::array transports{
+    std::pair{Transport::peer, "peer"sv}, std::pair{Transport::copy_engine, "copy_engine"sv},
+    std::pair{Transport::mpi_direct, "mpi_direct"sv}, std::pair{Transport::mpi_staged, "mpi_staged"sv}};
 
 std::string_view name_in(const auto& table, auto value) {
   for (const auto& [entry, name] : table) {

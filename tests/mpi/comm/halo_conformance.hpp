@@ -9,22 +9,22 @@
 namespace selvage::test {
 
 /// Also as the library chooses, which mixes transports where hosts do.
-inline const std::array<std::optional<Transport>, 4> all_transports{
-    std::nullopt, Transport::peer, Transport::mpi_direct, Transport::mpi_staged};
+inline const std::array<std::optional<Transport>, 5> all_transports{
+    std::nullopt, Transport::peer, Transport::copy_engine, Transport::mpi_direct, Transport::mpi_staged};
 inline const std::array all_initiations{Initiation::host, Initiation::stream, Initiation::queue,
                                         Initiation::kernel};
 
 /// How many combinations the suite must have run at least. On hosts: host and stream over the chosen path,
-/// both MPI transports and, on one host, peer. On a GPU: the same over peer, but MPI from the host alone and
-/// staged.
+/// both MPI transports and, on one host, peer. On a GPU: the same over peer and the copy engines, but MPI from
+/// the host alone and staged.
 inline int least_combinations(const Context& context) {
   constexpr int reuses = 2;
-  const bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
   const bool one_host = context.machine().host_count() == 1;
   const int chosen = on_host || one_host ? 2 : 1;
   const int over_peer = one_host ? 2 : 0;
+  const int over_copy_engines = on_host ? 0 : over_peer;
   const int over_mpi = on_host ? 4 : 1;
-  return (chosen + over_peer + over_mpi) * reuses;
+  return (chosen + over_peer + over_copy_engines + over_mpi) * reuses;
 }
 
 /// Whether this build can do a combination at all.

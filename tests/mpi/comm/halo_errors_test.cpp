@@ -46,8 +46,9 @@ TEST_F(HaloErrors, ReachAllRanksWhenExtentsAreWrongOnOne) {
   if (alone()) GTEST_SKIP() << "for several ranks";
   const auto view = grid_.allocate<double>("u", last() ? 2 : 1);
   const std::string message = refusal(ErrorKind::usage, {.width = 1}, view);
-  EXPECT_EQ(message, "View 0 on rank " + std::to_string(grid_.size() - 1) +
-                         " has extent 10 along axis 0; its box of 6 cells with ghosts of 1 and 1 needs 8")
+  EXPECT_TRUE(contains(message, " on rank " + std::to_string(grid_.size() - 1) +
+                                    " has extent 10 along axis 0; its box of 6 cells with ghosts of 1 and 1 "
+                                    "needs 8"))
       << message;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "thrown.hpp"
+
 #include <selvage/comm/halo_exchange.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -9,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -18,6 +21,35 @@ namespace selvage::test {
 
 using Space = Kokkos::DefaultExecutionSpace;
 using Index = std::array<std::int64_t, 4>;  ///< cell indices, then the component; unused entries are 0
+inline constexpr bool on_host =
+    Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
+
+/// Collective: whether Views of Grid::allocate can go over a transport between all ranks. Not every MPI takes
+/// device pointers, and there are no peers across hosts.
+inline bool is_available(const Context& context, Transport transport) {
+  const Grid<1> ring(context, {.cells = {context.size()}, .periodic = {true}});
+  const auto view = ring.allocate<double>("probe", 1);
+  const auto error =
+      thrown_by([&] { const HaloExchange halo(Space(), ring, {.width = 1, .transport = transport}, view); });
+  EXPECT_TRUE(!error || error->kind() == ErrorKind::unsupported) << error->message();
+  return !error;
+}
+
+/// Collective: the transport chosen where peers can't be mapped.
+inline Transport chosen_mpi(const Context& context) {
+  return is_available(context, Transport::mpi_direct) ? Transport::mpi_direct : Transport::mpi_staged;
+}
+
+/// What an exchange or reduction ends in: a device can only report what it waited for in vain after the
+/// fact.
+template <class Function>
+std::optional<Error> outcome_of(const HaloExchange& halo, const Function& function) {
+  return thrown_by([&] {
+    function();
+    Space().fence();
+    halo.check();
+  });
+}
 
 /// A global grid and what is asked of the exchange; the rank count fits any from 1 to 8.
 template <int D>
@@ -43,6 +75,12 @@ struct FieldKind {
 
 /// Whether a View's memory can be mapped by peers.
 enum class Home { shared, heap };
+
+#ifdef KOKKOS_ENABLE_CUDA
+using UnmappableSpace = Kokkos::CudaUVMSpace;  ///< of which CUDA gives no handles
+#else
+using UnmappableSpace = Kokkos::HostSpace;
+#endif
 
 template <class T>
 T to_element(std::int64_t value) {
@@ -83,7 +121,11 @@ class TestField {
   using ParentLayout = std::conditional_t<Kind::strided, Kokkos::LayoutRight, typename Kind::Layout>;
 
  public:
-  TestField(const Grid<D>& grid, const Width<D>& width, Home home) : parent_(allocate(grid, width, home)) {
+  TestField(const Grid<D>& grid, const Width<D>& width, Home home) : parent_(allocate(grid, width)) {
+    if (home == Home::heap) {
+      heap_ = decltype(heap_)("heap field", parent_.span());
+      parent_ = Parent(heap_.data(), parent_.layout());
+    }
     mirror_ = Kokkos::create_mirror(parent_);
   }
 
@@ -102,16 +144,14 @@ class TestField {
   }
 
  private:
-  static auto allocate(const Grid<D>& grid, const Width<D>& width, Home home) {
+  static auto allocate(const Grid<D>& grid, const Width<D>& width) {
     Width<D> padded = width;
     for (int axis = 0; axis < D; ++axis) padded[axis] = {width[axis].low + pad, width[axis].high + pad};
     using T = typename Kind::T;
     if constexpr (Kind::components > 0) {
-      auto view = grid.template allocate<T, ParentLayout>("field", padded, Kind::components + pad);
-      return home == Home::shared ? view : decltype(view)("heap field", view.layout());
+      return grid.template allocate<T, ParentLayout>("field", padded, Kind::components + pad);
     } else {
-      auto view = grid.template allocate<T, ParentLayout>("field", padded);
-      return home == Home::shared ? view : decltype(view)("heap field", view.layout());
+      return grid.template allocate<T, ParentLayout>("field", padded);
     }
   }
 
@@ -134,7 +174,8 @@ class TestField {
     return {low, view.extent(axis) - high};
   }
 
-  using Parent = decltype(allocate(std::declval<Grid<D>>(), std::declval<Width<D>>(), Home::shared));
+  using Parent = decltype(allocate(std::declval<Grid<D>>(), std::declval<Width<D>>()));
+  Kokkos::View<typename Kind::T*, UnmappableSpace> heap_;
   Parent parent_;
   typename Parent::HostMirror mirror_;
 };

@@ -16,11 +16,12 @@ TEST(LogicalHosts, UsePeersInsideAndMpiBetweenThem) {
   const TestField<Kind> field(grid, 1, Home::shared);
   const HaloExchange halo(Space(), grid, {.width = 1}, field.view());
   const std::string text = halo.explain();
+  const std::string between(to_string(on_host ? Transport::mpi_direct : chosen_mpi(context)));
   for (const int step : {-1, 1}) {
     const int there = grid.neighbour({step});
     const bool inside = context.machine().same_host(grid.rank(), there);
     const std::string line = "rank " + std::to_string(there) + " at " + (step < 0 ? "-" : "+") + ": " +
-                             (inside ? "peer" : "mpi_direct");
+                             (inside ? "peer" : between);
     EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
   }
   EXPECT_NE(text.find("same host, all Views in shared memory"), std::string::npos) << text;

@@ -84,13 +84,11 @@ class SeveralFields : public testing::TestWithParam<std::optional<Transport>> {
   SeveralFields() : grid_(context_, {.cells = halo_case.cells, .periodic = halo_case.periodic}) {}
   const Context context_{MPI_COMM_WORLD};
   const Grid<2> grid_;
-  [[nodiscard]] bool is_built() const {
-    return GetParam() != Transport::peer || context_.machine().host_count() == 1;
-  }
+  [[nodiscard]] bool is_possible_here() const { return !GetParam() || is_available(context_, *GetParam()); }
 };
 
 TEST_P(SeveralFields, MoveTogetherAloneAndInAnySubset) {
-  if (!is_built()) GTEST_SKIP() << "no peers across hosts";
+  if (!is_possible_here()) GTEST_SKIP() << "not between these ranks";
   Quartet quartet(grid_, GetParam());
   int round = 0;
   for (int repeat = 0; repeat < 2; ++repeat) {
@@ -103,7 +101,7 @@ TEST_P(SeveralFields, MoveTogetherAloneAndInAnySubset) {
 }
 
 TEST_P(SeveralFields, CountTheBytesOfTheirCells) {
-  if (!is_built()) GTEST_SKIP() << "no peers across hosts";
+  if (!is_possible_here()) GTEST_SKIP() << "not between these ranks";
   const Quartet quartet(grid_, GetParam());
   const Box<2> box = grid_.box();
   std::int64_t cells = 0;
@@ -122,8 +120,8 @@ std::string name_of(const testing::TestParamInfo<std::optional<Transport>>& info
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryTransport, SeveralFields,
-                         testing::Values(std::optional<Transport>{}, Transport::peer, Transport::mpi_direct,
-                                         Transport::mpi_staged),
+                         testing::Values(std::optional<Transport>{}, Transport::peer, Transport::copy_engine,
+                                         Transport::mpi_direct, Transport::mpi_staged),
                          name_of);
 
 }  // namespace

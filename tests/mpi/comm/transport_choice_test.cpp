@@ -41,8 +41,8 @@ TEST_F(TransportChoice, IsPeerOnOneHost) {
 TEST_F(TransportChoice, TakesHeapViewsThroughMpiAndNamesThem) {
   if (alone()) GTEST_SKIP() << "no neighbours";
   const std::string text = explain({.width = 1}, heap_);
-  EXPECT_TRUE(contains(text, ": mpi_direct, ")) << text;
-  EXPECT_TRUE(contains(text, "not peer: View 0 (\"heap field\") of rank ")) << text;
+  EXPECT_TRUE(contains(text, ": " + std::string(to_string(chosen_mpi(context_))) + ", ")) << text;
+  EXPECT_TRUE(contains(text, "not peer: View 0 of rank ")) << text;
   EXPECT_TRUE(contains(text, "is not in shared memory (Grid::allocate gives such)")) << text;
 }
 
@@ -67,7 +67,7 @@ TEST_F(TransportChoice, RefusesForcedPeersForHeapViewsOnAllRanks) {
   });
   EXPECT_TRUE(contains(message, "transport peer, forced by the option transport, is not possible with rank"))
       << message;
-  EXPECT_TRUE(contains(message, "View 0 (\"heap field\")")) << message;
+  EXPECT_TRUE(contains(message, "View 0 of rank ")) << message;
 }
 
 TEST_F(TransportChoice, RefusesForcedPeersWhenOneRankHasAHeapView) {
@@ -93,8 +93,8 @@ TEST_F(TransportChoice, FollowsTheOptionRatherThanTheEnvironment) {
   const ScopedVariable transport("SELVAGE_TRANSPORT", "mpi_staged");
   const ScopedVariable initiation("SELVAGE_INITIATION", "kernel");
   const std::string text =
-      explain({.width = 1, .transport = Transport::mpi_direct, .initiation = Initiation::host}, shared_);
-  EXPECT_TRUE(contains(text, ": mpi_direct, ")) << text;
+      explain({.width = 1, .transport = Transport::peer, .initiation = Initiation::host}, shared_);
+  EXPECT_TRUE(contains(text, ": peer, ")) << text;
   EXPECT_TRUE(contains(text, "forced by the option transport")) << text;
   EXPECT_TRUE(contains(text, "initiation host forced by the option initiation")) << text;
 }
@@ -110,7 +110,7 @@ TEST_F(TransportChoice, ListsWhatThereIsForABadVariable) {
     const ScopedVariable transport("SELVAGE_TRANSPORT", "pigeon");
     const std::string message =
         message_on_all_ranks(ErrorKind::input, [&] { static_cast<void>(explain({.width = 1}, shared_)); });
-    EXPECT_EQ(message, "\"pigeon\" is no transport: there are peer, mpi_direct, mpi_staged");
+    EXPECT_EQ(message, "\"pigeon\" is no transport: there are peer, copy_engine, mpi_direct, mpi_staged");
   }
   const ScopedVariable initiation("SELVAGE_INITIATION", "now");
   const std::string message =

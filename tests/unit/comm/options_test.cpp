@@ -20,7 +20,8 @@ Error thrown_by(const Function& function) {
 }
 
 TEST(Options, AreReadAsTheyAreWritten) {
-  for (const Transport transport : {Transport::peer, Transport::mpi_direct, Transport::mpi_staged}) {
+  for (const Transport transport :
+       {Transport::peer, Transport::copy_engine, Transport::mpi_direct, Transport::mpi_staged}) {
     EXPECT_EQ(parse_transport(to_string(transport)), transport);
   }
   for (const Initiation initiation :
@@ -32,7 +33,8 @@ TEST(Options, AreReadAsTheyAreWritten) {
 TEST(Options, ListWhatThereIsForAnUnknownName) {
   const Error transport = thrown_by([] { static_cast<void>(parse_transport("pear")); });
   EXPECT_EQ(transport.kind(), ErrorKind::input);
-  EXPECT_EQ(transport.message(), "\"pear\" is no transport: there are peer, mpi_direct, mpi_staged");
+  EXPECT_EQ(transport.message(),
+            "\"pear\" is no transport: there are peer, copy_engine, mpi_direct, mpi_staged");
   const Error initiation = thrown_by([] { static_cast<void>(parse_initiation("Host")); });
   EXPECT_EQ(initiation.kind(), ErrorKind::input);
   EXPECT_EQ(initiation.message(), "\"Host\" is no initiation: there are host, stream, queue, kernel");

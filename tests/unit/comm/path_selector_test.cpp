@@ -55,15 +55,19 @@ TEST(PathSelector, PrefersPeerWhereNothingSpeaksAgainstIt) {
 TEST(PathSelector, SaysWhichViewKeepsItFromPeer) {
   const Path path = chosen(unshared());
   EXPECT_EQ(path.transport, Transport::mpi_direct);
-  EXPECT_EQ(path.why,
-            "MPI takes the packed memory as it is; not peer: View \"u\" of rank 3 is not in shared memory");
+  EXPECT_EQ(
+      path.why,
+      "MPI takes the packed memory as it is; not peer: View \"u\" of rank 3 is not in shared memory; not "
+      "copy_engine: copy engines belong to GPUs");
 }
 
 TEST(PathSelector, TakesMpiToOtherHostsAndSaysSo) {
   PairFacts facts = best_facts();
   facts.same_host = false;
   EXPECT_EQ(chosen(facts).transport, Transport::mpi_direct);
-  EXPECT_EQ(chosen(facts).why, "MPI takes the packed memory as it is; not peer: the rank is on another host");
+  EXPECT_EQ(chosen(facts).why,
+            "MPI takes the packed memory as it is; not peer: the rank is on another host; not copy_engine: "
+            "copy engines belong to GPUs");
 }
 
 TEST(PathSelector, PassesOnWhyMemoryCannotBeMapped) {
@@ -84,10 +88,11 @@ TEST(PathSelector, StagesDeviceMemoryOfOtherHostsUnlessMpiTakesItAsItIs) {
   const Path staged = select_path(facts, {}, {}, false);
   EXPECT_EQ(staged.transport, Transport::mpi_staged);
   EXPECT_EQ(staged.initiation, Initiation::host);
-  EXPECT_EQ(
-      staged.why,
-      "works everywhere; not peer: the rank is on another host; not mpi_direct: this MPI takes no device "
-      "pointers; not stream: MPI can only be called from the host, after a fence");
+  EXPECT_EQ(staged.why,
+            "works everywhere; not peer: the rank is on another host; not copy_engine: the rank is on "
+            "another host; "
+            "not mpi_direct: this MPI takes no device pointers; not stream: MPI can only be called from the "
+            "host, after a fence");
   facts.gpu_aware_refusal.clear();
   EXPECT_EQ(chosen(facts).transport, Transport::mpi_direct);
 }
@@ -132,6 +137,12 @@ TEST(PathSelector, ObeysAForcedTransportAndSaysWhoForcedIt) {
   }
 }
 
+TEST(PathSelector, TakesTheCopyEnginesWhereTheyAreAskedFor) {
+  const Path path = select_path(on_device(), {Transport::copy_engine, "SELVAGE_TRANSPORT"}, {}, false);
+  EXPECT_EQ(path.transport, Transport::copy_engine);
+  EXPECT_EQ(path.initiation, Initiation::stream);
+}
+
 TEST(PathSelector, RefusesAForcedTransportWithForcerRankAndReason) {
   EXPECT_EQ(
       refusal(unshared(), Transport::peer, "the option transport"),
@@ -160,7 +171,8 @@ TEST(PathSelector, AlwaysHasAWayLeft) {
 TEST(Registry, HoldsEveryTransportOnce) {
   std::set<Transport> seen;
   for (const TransportEntry& entry : transports()) EXPECT_TRUE(seen.insert(entry.transport).second);
-  EXPECT_EQ(seen, (std::set{Transport::peer, Transport::mpi_direct, Transport::mpi_staged}));
+  EXPECT_EQ(seen, (std::set{Transport::peer, Transport::copy_engine, Transport::mpi_direct,
+                            Transport::mpi_staged}));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "../context_state.hpp"
 #include "../transports/peer_link.hpp"
 #include "device_memory.hpp"
+#include "fault.hpp"
 #include "peer_kernels.hpp"
 
 #include <Kokkos_Core.hpp>
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <map>
 #include <tuple>
 
@@ -106,7 +106,7 @@ class DevicePeerTransport final : public HaloTransport {
       : context_(parts.context),
         initiation_(parts.initiation),
         mailbox_(parts, landing_bytes(parts)),
-        links_(connect(parts, mailbox_, nullptr)),
+        links_(connect(parts, mailbox_, {.direct_run_bytes = direct_run_bytes_on_device})),
         state_(std::vector<DeviceState>(1)) {
     const std::size_t fields = parts.fields.size();
     for (std::size_t f = 0; f < fields; ++f) prepare(std::uint64_t{1} << f);
@@ -152,23 +152,7 @@ class DevicePeerTransport final : public HaloTransport {
     }
   }
 
-  void check() const override {
-    Fault& fault = *fault_.get();
-    // Acquires what the kernel wrote before it released `kind`.
-    const auto kind = std::atomic_ref<std::uint64_t>(fault.kind).load(std::memory_order_acquire);
-    if (kind == Fault::none) return;
-    if (kind == Fault::mismatch) {
-      throw Error(ErrorKind::usage,
-                  describe_mismatch(static_cast<int>(fault.rank), fault.wanted, fault.theirs, fault.mine));
-    }
-    throw Error(
-        ErrorKind::timeout,
-        fmt::format(
-            "a halo exchange on the GPU waited {} ms for rank {} (peer transport, {} epoch {} wanted, "
-            "{} seen)",
-            context_.timeout().count(), fault.rank, kind == Fault::credit_late ? "credit" : "arrival",
-            fault.wanted, fault.seen));
-  }
+  void check() const override { throw_if_failed(*fault_.get(), context_.timeout(), "peer"); }
 
   [[nodiscard]] std::string describe_late(const Step&) const override { return {}; }
 

@@ -23,7 +23,8 @@ class PeerTransport final : public HaloTransport {
       : initiation_(parts.initiation),
         mailbox_(parts, landing_bytes(parts)),
         bounce_(parts.executor.allocate(bounce_bytes_on_host)) {
-    for (PeerLink& link : connect(parts, mailbox_, bounce_.data)) peers_.push_back({std::move(link)});
+    const RouteRules rules{.direct_run_bytes = direct_run_bytes_on_host, .bounce = bounce_.data};
+    for (PeerLink& link : connect(parts, mailbox_, rules)) peers_.push_back({std::move(link)});
   }
 
   void start(const Step& step) override {

@@ -32,7 +32,7 @@ std::byte* map(PeerLink& link, const TransportParts& parts, const SharedRange& r
 }
 
 PeerLink make_link(const TransportParts& parts, const PeerPlan& plan, const MailboxCard& card,
-                   const Mailbox& own_mailbox, std::size_t index, std::byte* bounce) {
+                   const Mailbox& own_mailbox, std::size_t index, const RouteRules& rules) {
   const Packing owned(plan.neighbour, parts.fields, parts.axes, Half::owned);
   const Packing ghost(plan.neighbour, parts.fields, parts.axes, Half::ghost);
   PeerLink link;
@@ -50,9 +50,8 @@ PeerLink make_link(const TransportParts& parts, const PeerPlan& plan, const Mail
     link.contributions.push_back(
         contributions_of(owned, f, parts.fields[f], own_mailbox.contributions(index)));
   }
-  const OwnMemory own{.ghosts_blocks = {own_mailbox.ghosts(index, 0), own_mailbox.ghosts(index, 1)},
-                      .bounce = bounce};
-  link.routes = make_routes(parts, plan, remote, own);
+  const OwnMemory own{.ghosts_blocks = {own_mailbox.ghosts(index, 0), own_mailbox.ghosts(index, 1)}};
+  link.routes = make_routes(parts, plan, remote, own, rules);
   return link;
 }
 
@@ -68,11 +67,11 @@ std::vector<LandingBytes> landing_bytes(const TransportParts& parts) {
   return bytes;
 }
 
-std::vector<PeerLink> connect(const TransportParts& parts, const Mailbox& mailbox, std::byte* bounce) {
+std::vector<PeerLink> connect(const TransportParts& parts, const Mailbox& mailbox, const RouteRules& rules) {
   const std::vector<MailboxCard> cards = exchange_cards(parts, mailbox);
   std::vector<PeerLink> links;
   for (std::size_t i = 0; i < parts.peers.size(); ++i) {
-    links.push_back(make_link(parts, parts.peers[i], cards[i], mailbox, i, bounce));
+    links.push_back(make_link(parts, parts.peers[i], cards[i], mailbox, i, rules));
   }
   return links;
 }

@@ -48,9 +48,8 @@ struct PeerLink {
 
 /// Swaps mailbox cards with all neighbours and maps what they name. Every neighbour does the same at the same
 /// time.
-/// \param bounce  see OwnMemory
 [[nodiscard]] std::vector<PeerLink> connect(const TransportParts& parts, const Mailbox& mailbox,
-                                            std::byte* bounce);
+                                            const RouteRules& rules);
 
 /// What this rank says it is doing; see Flags::operations.
 [[nodiscard]] inline Operation operation_of(std::uint64_t fields, bool reverse) {

@@ -24,16 +24,16 @@ CopyBox block_copy(const std::byte* source, std::byte* target, const Packing::Sl
   return view_to_view(source, layout, row, target, layout, row, BoxUse::combine);
 }
 
-bool bounces(const OwnMemory& own, const Packing& packing, std::size_t field) {
-  return own.bounce != nullptr && packing.field_bytes(field) <= bounce_bytes_on_host;
+bool bounces(const RouteRules& rules, const Packing& packing, std::size_t field) {
+  return rules.bounce != nullptr && packing.field_bytes(field) <= bounce_bytes_on_host;
 }
 
 /// Makes the routes of one plan, field by field.
 class RouteMaker {
  public:
   RouteMaker(const TransportParts& parts, const PeerPlan& plan, const PeerMemory& remote,
-             const OwnMemory& own)
-      : parts_(parts), plan_(plan), remote_(remote), own_(own) {}
+             const OwnMemory& own, const RouteRules& rules)
+      : parts_(parts), plan_(plan), remote_(remote), own_(own), rules_(rules) {}
 
   Routes make() {
     for (std::size_t f = 0; f < parts_.fields.size(); ++f) {
@@ -54,9 +54,7 @@ class RouteMaker {
     const CopyBox box = view_to_view(nullptr, source, whole, nullptr, target, whole, BoxUse::combine);
     const std::int64_t run_bytes =
         box.rows_are_contiguous() ? box.extents[3] * box.element_bytes : box.element_bytes;
-    const std::int64_t least_run_bytes =
-        parts_.executor.runs_on_host() ? direct_run_bytes_on_host : direct_run_bytes_on_device;
-    return run_bytes >= least_run_bytes || box.elements() == 1;
+    return run_bytes >= rules_.direct_run_bytes || box.elements() == 1;
   }
 
   void add_puts(std::size_t f, int parity) {
@@ -72,8 +70,8 @@ class RouteMaker {
         puts.push_back(
             view_to_view(field.data, here, slot.region, remote_.fields[f], there, target, BoxUse::move));
         routes_.puts_directly = true;
-      } else if (bounces(own_, owned_, f)) {
-        std::byte* bounce = own_.bounce + slot.offset_bytes - owned_.field_begin(f);
+      } else if (bounces(rules_, owned_, f)) {
+        std::byte* bounce = rules_.bounce + slot.offset_bytes - owned_.field_begin(f);
         if (parity == 0) routes_.packs[f].push_back(view_to_buffer(field.data, here, slot.region, bounce));
         puts.push_back(block_copy(bounce, landing, slot, field.element_bytes));
       } else {
@@ -94,8 +92,8 @@ class RouteMaker {
         continue;
       }
       const std::byte* landed = own_.ghosts_blocks[parity] + slot.offset_bytes;
-      if (bounces(own_, ghost_, f)) {
-        std::byte* bounce = own_.bounce + slot.offset_bytes - ghost_.field_begin(f);
+      if (bounces(rules_, ghost_, f)) {
+        std::byte* bounce = rules_.bounce + slot.offset_bytes - ghost_.field_begin(f);
         fetches.push_back(block_copy(landed, bounce, slot, field.element_bytes));
         landed = bounce;
       }
@@ -107,6 +105,7 @@ class RouteMaker {
   const PeerPlan& plan_;
   const PeerMemory& remote_;
   const OwnMemory& own_;
+  const RouteRules& rules_;
   Packing owned_{plan_.neighbour, parts_.fields, parts_.axes, Half::owned};
   Packing ghost_{plan_.neighbour, parts_.fields, parts_.axes, Half::ghost};
   Routes routes_;
@@ -115,8 +114,8 @@ class RouteMaker {
 }  // namespace
 
 Routes make_routes(const TransportParts& parts, const PeerPlan& plan, const PeerMemory& remote,
-                   const OwnMemory& own) {
-  return RouteMaker(parts, plan, remote, own).make();
+                   const OwnMemory& own, const RouteRules& rules) {
+  return RouteMaker(parts, plan, remote, own, rules).make();
 }
 
 }  // namespace selvage::detail

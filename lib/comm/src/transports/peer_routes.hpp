@@ -42,13 +42,18 @@ struct PeerMemory {
   std::array<std::byte*, 2> ghosts_blocks{};  ///< its landing blocks for this rank
 };
 
+/// How a transport wants its copies; both ranks of a pair have the same, but for addresses.
+struct RouteRules {
+  std::int64_t direct_run_bytes = 0;  ///< contiguous bytes from which a region is stored in place
+  std::byte* bounce = nullptr;        ///< bounce_bytes_on_host, used only within one call; null on devices
+};
+
 /// This rank's ends of the traffic with one peer.
 struct OwnMemory {
   std::array<const std::byte*, 2> ghosts_blocks{};  ///< landing blocks for the peer
-  std::byte* bounce = nullptr;  ///< bounce_bytes_on_host, used only within one call; null on devices
 };
 
 [[nodiscard]] Routes make_routes(const TransportParts& parts, const PeerPlan& plan, const PeerMemory& remote,
-                                 const OwnMemory& own);
+                                 const OwnMemory& own, const RouteRules& rules);
 
 }  // namespace selvage::detail

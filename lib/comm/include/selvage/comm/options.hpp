@@ -17,9 +17,10 @@ enum class Initiation {
 
 /// How the bytes move.
 enum class Transport {
-  peer,        ///< zero copy: straight into the neighbour's View, then a flag
-  mpi_direct,  ///< pack, then MPI on that memory
-  mpi_staged,  ///< pack, copy to host memory, MPI, copy back
+  peer,         ///< zero copy: straight into the neighbour's View, then a flag
+  copy_engine,  ///< the same by the GPU's copy engines instead of a kernel
+  mpi_direct,   ///< pack, then MPI on that memory
+  mpi_staged,   ///< pack, copy to host memory, MPI, copy back
 };
 
 [[nodiscard]] std::string_view to_string(Initiation initiation);
