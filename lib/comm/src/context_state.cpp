@@ -1,6 +1,7 @@
 #include "context_state.hpp"
 
 #include "device.hpp"
+#include "gpu_aware.hpp"
 #include "wait.hpp"
 
 #include <selvage/environment.hpp>
@@ -62,7 +63,12 @@ ContextState::ContextState(MPI_Comm comm) : timeout_(read_timeout()) {
   machine_ = topo::detect(comm_, {.gpu_pci_bus_id = device_pci_bus_id()});
   yields_ = machine_.ranks_exceed_cores(rank_);
   probe_mappings();
+  const std::string no_device = first_refusal(device_memory_refusal());
+  device_mapping_refusal_ = no_device;
+  gpu_aware_refusal_ = no_device;
+  if (!no_device.empty()) return;
   probe_device_mappings();
+  probe_gpu_aware_mpi();
 }
 
 ContextState::~ContextState() {
@@ -140,8 +146,6 @@ void ContextState::probe_mappings() {
 
 /// The same for GPU memory, with a word that each rank stores into each peer's block and reads back.
 void ContextState::probe_device_mappings() {
-  device_mapping_refusal_ = first_refusal(device_memory_refusal());
-  if (!device_mapping_refusal_.empty()) return;
   std::string refusal;
   SharedRange mine;
   Buffer block;
@@ -162,6 +166,14 @@ void ContextState::probe_device_mappings() {
     }
   }
   device_mapping_refusal_ = first_refusal(refusal);
+}
+
+void ContextState::probe_gpu_aware_mpi() {
+  std::string doubt;
+  all_or_none("the construction of a Context", [&] { doubt = gpu_aware_mpi_doubt(); });
+  gpu_aware_refusal_ = first_refusal(doubt);
+  if (gpu_aware_refusal_.empty() && size_ > 1)
+    gpu_aware_refusal_ = first_refusal(try_messages_between_gpus(*this));
 }
 
 std::optional<SharedRange> ContextState::name_memory(const void* data, std::size_t bytes,

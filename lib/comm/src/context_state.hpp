@@ -41,6 +41,8 @@ class ContextState {
   [[nodiscard]] const std::string& mapping_refusal(MemoryKind memory) const {
     return memory == MemoryKind::host ? mapping_refusal_ : device_mapping_refusal_;
   }
+  /// Why MPI can't be given pointers to GPU memory; empty when it has taken some.
+  [[nodiscard]] const std::string& gpu_aware_refusal() const { return gpu_aware_refusal_; }
   /// What to tell a peer that shall map these bytes; nothing if they aren't in memory that peers can map.
   [[nodiscard]] std::optional<SharedRange> name_memory(const void* data, std::size_t bytes,
                                                        MemoryKind memory) const;
@@ -83,6 +85,7 @@ class ContextState {
   template <class Buffers>
   void wait_collective(MPI_Request& request, std::unique_ptr<Buffers>& buffers, std::string_view operation);
   void probe_device_mappings();
+  void probe_gpu_aware_mpi();
   template <class T>
   [[nodiscard]] std::vector<T> gather(const T& mine, std::string_view operation);
   [[nodiscard]] std::string first_refusal(const std::string& mine);
@@ -101,6 +104,7 @@ class ContextState {
   PeerMappings mappings_;
   std::string mapping_refusal_;
   std::string device_mapping_refusal_;
+  std::string gpu_aware_refusal_;
 
   /// How many collective operations each rank of this physical host has entered. Written by its rank, read by
   /// others only to name who is late; publishes nothing else.

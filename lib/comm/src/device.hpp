@@ -15,9 +15,6 @@ namespace selvage::detail {
 /// The PCI bus id of the GPU that Kokkos uses in this process; empty without a GPU backend.
 [[nodiscard]] std::string device_pci_bus_id();
 
-/// Why MPI can't be given device pointers; empty when it says that it takes them.
-[[nodiscard]] std::string gpu_aware_mpi_refusal();
-
 /// Why GPU memory can't be shared between processes; empty when it is worth trying.
 [[nodiscard]] std::string device_memory_refusal();
 
@@ -32,6 +29,9 @@ namespace selvage::detail {
 
 /// Zeroed 64-bit words of GPU memory, apart from any instance. \throws Error{cuda}
 [[nodiscard]] Buffer allocate_device_words(int count);
+
+/// Copies between host and GPU memory, either way, and waits for it. \throws Error{cuda}
+void copy_device_bytes(void* target, const void* source, std::size_t bytes);
 
 /// Stores a word into mapped memory and reads it back. \return what went wrong; empty if nothing did
 [[nodiscard]] std::string probe_device_word(std::byte* word);

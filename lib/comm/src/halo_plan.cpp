@@ -1,6 +1,5 @@
 #include "halo_plan.hpp"
 
-#include "device.hpp"
 #include "registry.hpp"
 #include "transports/local.hpp"
 #include "wait.hpp"
@@ -226,7 +225,7 @@ PairFacts HaloPlan::facts_about(const PeerPlan& peer) const {
   PairFacts facts;
   facts.rank = peer.neighbour.rank;
   facts.same_host = context_->machine().same_host(context_->rank(), facts.rank);
-  facts.gpu_aware_refusal = gpu_aware_mpi_refusal();
+  facts.gpu_aware_refusal = context_->gpu_aware_refusal();
   for (std::size_t f = 0; f < fields_.size(); ++f) {
     const FieldCard mine = card_of(fields_[f]);
     const FieldCard& theirs = peer.cards[f];

@@ -70,6 +70,10 @@ Buffer allocate_device_words(int count) {
   return buffer;
 }
 
+void copy_device_bytes(void* target, const void* source, std::size_t bytes) {
+  check_cuda(cudaMemcpy(target, source, bytes, cudaMemcpyDefault), "cudaMemcpy");
+}
+
 std::string probe_device_word(std::byte* word) {
   constexpr std::uint64_t stored = 0x5e17a9e5e17a9e5;
   std::uint64_t read = 0;

@@ -21,7 +21,9 @@ class ContextState;
 /// Grid or HaloExchange made from it) is gone. The state must go before MPI_Finalize.
 ///
 /// Environment: `SELVAGE_TIMEOUT_MS` (1 to 86400000, default 30000) bounds every wait;
-/// `SELVAGE_LOGICAL_HOSTS=HxR` splits a machine into pretend hosts (see selvage::topo::Machine).
+/// `SELVAGE_LOGICAL_HOSTS=HxR` splits a machine into pretend hosts (see selvage::topo::Machine);
+/// `SELVAGE_GPU_AWARE_MPI=yes|no` says whether to try giving MPI pointers to GPU memory. Unset, it is tried
+/// where MPI says that it takes them, or where Open MPI sends through a UCX with CUDA.
 class Context {
  public:
   /// Collective over `comm`: duplicates it, turns MPI's own abort off on the duplicate, finds the machine,
