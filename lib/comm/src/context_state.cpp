@@ -2,6 +2,7 @@
 
 #include "device.hpp"
 #include "gpu_aware.hpp"
+#include "proxy.hpp"
 #include "wait.hpp"
 
 #include <selvage/environment.hpp>
@@ -72,6 +73,7 @@ ContextState::ContextState(MPI_Comm comm) : timeout_(read_timeout()) {
 }
 
 ContextState::~ContextState() {
+  proxy_.reset();
   int finalized = 0;
   MPI_Finalized(&finalized);
   // While an exception unwinds, other ranks may never come to a collective call; they are about to be ended.
@@ -108,6 +110,7 @@ std::vector<T> ContextState::gather(const T& mine, std::string_view operation) {
   wait_collective(request, buffers, operation);
   return std::move(buffers->all);
 }
+template std::vector<SharedRange> ContextState::gather(const SharedRange&, std::string_view);
 
 /// The refusal of the lowest rank that has one. Collective.
 std::string ContextState::first_refusal(const std::string& mine) {
@@ -325,6 +328,11 @@ std::vector<ContextState::Extremes> ContextState::extremes(const std::vector<int
     result.push_back({smallest.value, smallest.rank, largest.value, largest.rank});
   }
   return result;
+}
+
+Proxy& ContextState::proxy() {
+  if (!proxy_) proxy_ = std::make_unique<Proxy>(*this);
+  return *proxy_;
 }
 
 int ContextState::take_tags(int count) {

@@ -19,6 +19,8 @@
 
 namespace selvage::detail {
 
+class Proxy;
+
 /// What the copies of a Context share.
 class ContextState {
  public:
@@ -75,9 +77,17 @@ class ContextState {
   };
   [[nodiscard]] std::vector<Extremes> extremes(const std::vector<int>& values, std::string_view operation);
 
+  /// Collective, with bounded waiting: what every rank passes, by rank.
+  template <class T>
+  [[nodiscard]] std::vector<T> gather(const T& mine, std::string_view operation);
+
   /// The first of `count` message tags that nobody else on this communicator uses. Collective by convention:
   /// all ranks ask in the same order.
   [[nodiscard]] int take_tags(int count);
+
+  /// What carries out the operations of kernels; made at the first call. Collective by convention: all ranks
+  /// make the objects that need it in the same order.
+  [[nodiscard]] Proxy& proxy();
 
  private:
   void probe_mappings();
@@ -86,8 +96,6 @@ class ContextState {
   void wait_collective(MPI_Request& request, std::unique_ptr<Buffers>& buffers, std::string_view operation);
   void probe_device_mappings();
   void probe_gpu_aware_mpi();
-  template <class T>
-  [[nodiscard]] std::vector<T> gather(const T& mine, std::string_view operation);
   [[nodiscard]] std::string first_refusal(const std::string& mine);
   [[nodiscard]] std::string ranks_behind() const;
 
@@ -114,6 +122,7 @@ class ContextState {
     PeerMappings::Mapped flag;
   };
   std::vector<PeerEntered> peers_entered_;
+  std::unique_ptr<Proxy> proxy_;
 };
 
 }  // namespace selvage::detail

@@ -1,3 +1,4 @@
+#include "copier.hpp"
 #include "device.hpp"
 #include "device_peer.hpp"
 #include "transports/copy_engine.hpp"
@@ -33,6 +34,9 @@ std::string probe_device_word(std::byte*) {
   return no_gpus;
 }
 
+std::unique_ptr<Copier> make_device_copier() {
+  throw Error(ErrorKind::unsupported, no_gpus);
+}
 std::unique_ptr<HaloTransport> make_device_peer_transport(TransportParts) {
   throw Error(ErrorKind::unsupported, no_gpus);
 }

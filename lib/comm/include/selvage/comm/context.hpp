@@ -21,6 +21,7 @@ class ContextState;
 /// Grid or HaloExchange made from it) is gone. The state must go before MPI_Finalize.
 ///
 /// Environment: `SELVAGE_TIMEOUT_MS` (1 to 86400000, default 30000) bounds every wait;
+/// `SELVAGE_PROXY=caller` leaves what kernels ask for to the caller's progress() instead of a thread;
 /// `SELVAGE_LOGICAL_HOSTS=HxR` splits a machine into pretend hosts (see selvage::topo::Machine);
 /// `SELVAGE_GPU_AWARE_MPI=yes|no` says whether to try giving MPI pointers to GPU memory. Unset, it is tried
 /// where MPI says that it takes them, or where Open MPI sends through a UCX with CUDA.

@@ -1,0 +1,155 @@
+#pragma once
+
+#include <selvage/comm/context.hpp>
+#include <selvage/comm/detail/command_port.hpp>
+#include <selvage/comm/detail/kokkos_executor.hpp>
+#include <selvage/comm/detail/memory_kind.hpp>
+#include <selvage/comm/detail/trigger_port.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+namespace selvage {
+
+namespace detail {
+struct WindowState;
+class WindowOwner;
+struct TriggerOwner;
+struct CommandOwner;
+}  // namespace detail
+
+/// Memory that every rank of a Context has, of one size, for kernels' puts and gets: the symmetric heap of
+/// OpenSHMEM, one allocation of it. Zeroed. Words of it serve as arrival counters: each has one rank that puts
+/// it, and values that only grow.
+class Window {
+ public:
+  /// Collective. \param space  the memory lies where its kernels reach it fastest
+  /// \throws Error{usage} when sizes differ, Error{unsupported} for GPU memory of ranks that can neither map
+  ///         each other's nor give it to MPI
+  template <class Space>
+  requires Kokkos::is_execution_space_v<Space> Window(const Space& space, const Context& context,
+                                                      std::size_t bytes)
+      : Window(detail::KokkosExecutor<Space>(space), context, bytes) {}
+  Window(Window&&) noexcept;
+  Window& operator=(Window&&) noexcept;
+  /// Collective, and waits a second at most: other ranks' puts must have ended.
+  ~Window();
+
+  /// This rank's part.
+  [[nodiscard]] std::byte* data() const;
+  [[nodiscard]] std::size_t bytes() const;
+  /// Whether transfers to that rank are copies, and not messages.
+  [[nodiscard]] bool maps(int rank) const;
+
+  /// Below the public interface.
+  [[nodiscard]] const detail::WindowState& state() const;
+
+ private:
+  Window(const detail::Executor& executor, const Context& context, std::size_t bytes);
+  std::unique_ptr<detail::WindowOwner> owner_;
+};
+
+/// An operation that waits for triggers.
+struct TriggeredTransfer {
+  enum class Direction { put, get };
+
+  Direction direction = Direction::put;
+  const Window* window = nullptr;  ///< at the target
+  int target = 0;                  ///< rank; the kernel may choose another (TriggerPort::fire_target)
+  void* local =
+      nullptr;  ///< this rank's end, in the window's kind of memory; must not change between firing and completion
+  std::uint64_t bytes = 0;                    ///< at most, where the kernel supplies the length
+  std::uint64_t unit_bytes = 1;               ///< what TriggerPort::fire_length counts in
+  std::uint64_t offset = 0;                   ///< bytes into the target's window
+  std::optional<std::uint64_t> arrival = {};  ///< put: offset of the 64-bit word that then becomes the epoch
+};
+
+/// GPU-TN (LeBeane, ch. 6): operations are registered by the host and fired by running kernels, through
+/// device(), by one store each. A proxy thread counts triggers and starts what has reached its threshold. Host
+/// and kernels may come in any order.
+///
+/// Where MPI was not started with MPI_THREAD_MULTIPLE there is no thread: call progress() until done.
+class Triggers {
+ public:
+  struct Options {
+    std::uint32_t ids = 256;            ///< tags have ids below this
+    std::uint64_t ring_entries = 4096;  ///< triggers underway; a power of two
+  };
+  /// What should be zero at the end of a correct program; the destructor prints what is not.
+  struct Leftovers {
+    std::uint64_t surplus = 0;     ///< triggers for tags that had fired
+    std::uint64_t orphaned = 0;    ///< triggers for tags that were never registered
+    std::uint64_t unfinished = 0;  ///< tags with some triggers, but fewer than their threshold
+  };
+
+  /// Collective. \param space  whose kernels will fire
+  template <class Space>
+  requires Kokkos::is_execution_space_v<Space> Triggers(const Space& space, const Context& context,
+                                                        const Options& options)
+      : Triggers(detail::KokkosExecutor<Space>(space), context, options) {}
+  template <class Space>
+  requires Kokkos::is_execution_space_v<Space> Triggers(const Space& space, const Context& context)
+      : Triggers(space, context, Options{}) {}
+  Triggers(Triggers&&) noexcept;
+  Triggers& operator=(Triggers&&) noexcept;
+  ~Triggers();
+
+  /// Registers one tag, before or after it is fired; not collective.
+  /// \param threshold  how many triggers fire it; 0 fires at once
+  /// \throws Error{usage} for an id out of range, and for a tag that is in use
+  void add(TriggerTag tag, const TriggeredTransfer& transfer, std::uint64_t threshold);
+  /// Registers an id for all epochs: it fires once in each.
+  void add_for_all_epochs(std::uint32_t id, const TriggeredTransfer& transfer, std::uint64_t threshold);
+
+  [[nodiscard]] TriggerPort device() const;
+  /// False: the caller's progress() does what a proxy thread would.
+  [[nodiscard]] bool has_thread() const;
+  void progress();
+  /// Throws what the proxy met since the last call: a thread can't throw to its caller.
+  /// \throws Error{usage}, Error{mpi}, Error{cuda}; Error{timeout} when a kernel found the ring full for too long
+  void check();
+  /// Of the triggers fired so far; call it when no kernel fires.
+  [[nodiscard]] Leftovers leftovers();
+
+ private:
+  Triggers(const detail::Executor& executor, const Context& context, const Options& options);
+  std::unique_ptr<detail::TriggerOwner> owner_;
+};
+
+/// ComP-Net (LeBeane, ch. 5): kernels write whole descriptors of one-sided operations on a Window into rings, one
+/// per team; service threads issue them.
+///
+/// Where MPI was not started with MPI_THREAD_MULTIPLE there are no threads: progress() serves the rings, so
+/// kernels of host spaces can't use calls that wait there.
+class CommandQueue {
+ public:
+  struct Options {
+    int rings = 1;             ///< as many as teams use it at a time
+    std::uint64_t slots = 64;  ///< per ring, a power of two
+    int service_threads = 1;
+  };
+
+  /// Collective. \param space  whose kernels will use it
+  template <class Space>
+  requires Kokkos::is_execution_space_v<Space> CommandQueue(const Space& space, const Context& context,
+                                                            const Window& window, const Options& options)
+      : CommandQueue(detail::KokkosExecutor<Space>(space), context, window, options) {}
+  CommandQueue(CommandQueue&&) noexcept;
+  CommandQueue& operator=(CommandQueue&&) noexcept;
+  ~CommandQueue();
+
+  [[nodiscard]] CommandPort device() const;
+  [[nodiscard]] bool has_threads() const;
+  void progress();
+  /// As Triggers::check.
+  void check();
+
+ private:
+  CommandQueue(const detail::Executor& executor, const Context& context, const Window& window,
+               const Options& options);
+  std::unique_ptr<detail::CommandOwner> owner_;
+};
+
+}  // namespace selvage

@@ -1,0 +1,74 @@
+#pragma once
+
+#include "proxy.hpp"
+
+#include <selvage/comm/detail/command_port.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace selvage::detail {
+
+/// One ring as its service thread sees it.
+struct CommandRing {
+  const Command* slots = nullptr;
+  std::uint64_t* read = nullptr;  ///< published: commands done with
+  std::uint64_t done = 0;         ///< what *read says
+  std::uint64_t underway = 0;     ///< transfers that have not happened at their target
+  bool is_held = false;           ///< by a blocking command that is underway
+};
+
+/// The rings that one service thread looks after, in turn (LeBeane, 5.3.1). A blocking command is started like
+/// any other and its ring held until it is complete, so that other rings are served meanwhile; a quiet holds
+/// its ring until that ring's own transfers are done.
+class CommandService final : public Pollable, private TransferWatcher {
+ public:
+  CommandService(const WindowState& window, std::unique_ptr<Courier> courier, std::uint64_t capacity)
+      : window_(window), courier_(std::move(courier)), capacity_(capacity) {}
+
+  void add(const Command* slots, std::uint64_t* read);
+  bool poll() override;
+
+ private:
+  void local_done(std::uint64_t cookie) override;
+  void remote_done(std::uint64_t cookie) override;
+  bool serve(std::size_t index);
+  void start(const Command& command, std::size_t index);
+  void finish(CommandRing& ring);
+
+  const WindowState& window_;
+  std::unique_ptr<Courier> courier_;
+  std::uint64_t capacity_;
+  std::vector<CommandRing> rings_;
+};
+
+/// The memory of all rings, and the services that share them out.
+class CommandRings {
+ public:
+  struct Sizes {
+    int rings = 1;
+    std::uint64_t capacity = 64;
+    int service_threads = 1;
+  };
+  /// Collective by convention: takes message tags. \throws Error{usage}
+  CommandRings(ContextState& context, const Executor& executor, const WindowState& window,
+               const Sizes& sizes);
+  ~CommandRings();
+  CommandRings(const CommandRings&) = delete;
+  CommandRings& operator=(const CommandRings&) = delete;
+
+  [[nodiscard]] const CommandPort& port() const { return port_; }
+  [[nodiscard]] bool has_threads() const { return proxy_.has_threads(); }
+  void progress() { proxy_.progress(); }
+  void check() { proxy_.check(); }
+
+ private:
+  Proxy& proxy_;
+  Buffer kernel_memory_;
+  Buffer host_memory_;
+  CommandPort port_;
+  std::vector<std::unique_ptr<CommandService>> services_;
+};
+
+}  // namespace selvage::detail

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace selvage::detail {
+
+/// Copies bytes for a service thread, in order, without blocking it.
+class Copier {
+ public:
+  Copier() = default;
+  Copier(const Copier&) = delete;
+  Copier& operator=(const Copier&) = delete;
+  virtual ~Copier() = default;
+
+  virtual void copy(std::byte* target, const std::byte* source, std::size_t bytes) = 0;
+  /// Releases a word at system scope, after all copies so far.
+  virtual void release(std::uint64_t& word, std::uint64_t value) = 0;
+  /// A ticket for all that was asked so far.
+  [[nodiscard]] virtual std::uint64_t mark() = 0;
+  [[nodiscard]] virtual bool has_done(std::uint64_t ticket) = 0;
+};
+
+/// The calling thread copies, at once.
+[[nodiscard]] std::unique_ptr<Copier> make_host_copier();
+/// A stream of its own copies between any memory that the GPU reaches. \throws Error{unsupported} without a
+/// GPU backend, Error{cuda}
+[[nodiscard]] std::unique_ptr<Copier> make_device_copier();
+
+}  // namespace selvage::detail

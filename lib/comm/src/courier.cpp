@@ -1,0 +1,201 @@
+#include "courier.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <limits>
+
+namespace selvage::detail {
+
+int message_size(std::uint64_t bytes) {
+  if (bytes > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
+    throw Error(ErrorKind::unsupported,
+                fmt::format("a message of {} bytes is more than MPI counts to", bytes));
+  }
+  return static_cast<int>(bytes);
+}
+
+std::uint64_t& arrival_word(std::byte* base, std::uint64_t arrival) {
+  return *reinterpret_cast<std::uint64_t*>(base + arrival);
+}
+
+Courier::Courier(ContextState& context, const WindowTable& windows, int header_tag)
+    : context_(context),
+      windows_(windows),
+      header_tag_(header_tag),
+      payload_tag_(context.take_tags(2)),
+      host_copier_(make_host_copier()) {}
+
+/// What a receive still waits for must not be written to later; what a send still reads is left behind.
+Courier::~Courier() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized) return;
+  bool reads = false;
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    if (owners_[i].expected_bytes < 0) {
+      reads = true;
+      continue;
+    }
+    MPI_Cancel(&requests_[i]);
+    MPI_Request_free(&requests_[i]);
+  }
+  if (reads) static_cast<void>(new std::list<Transfer>(std::move(transfers_)));
+}
+
+Copier& Courier::copier_for(MemoryKind memory) {
+  if (memory == MemoryKind::host) return *host_copier_;
+  if (!device_copier_) device_copier_ = make_device_copier();
+  return *device_copier_;
+}
+
+void Courier::start(const NetworkOperation& operation, std::uint64_t arrival_value, TransferWatcher& watcher,
+                    std::uint64_t cookie) {
+  Transfer& transfer = transfers_.emplace_back();
+  transfer.watcher = &watcher;
+  transfer.cookie = cookie;
+  try {
+    if (operation.kind == NetworkOperation::Kind::send) {
+      return send(operation.local, operation.bytes, operation.target, operation.message_tag, transfer);
+    }
+    if (operation.kind == NetworkOperation::Kind::receive) {
+      return receive(operation.local, operation.bytes, operation.target, operation.message_tag, transfer);
+    }
+    const WindowState& window = windows_.find(operation.window);
+    window.require_inside(operation.offset, operation.bytes);
+    if (operation.arrival != NetworkOperation::no_arrival) {
+      window.require_inside(operation.arrival, sizeof(std::uint64_t));
+    }
+    if (operation.target < 0 || operation.target >= context_.size()) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("a transfer to rank {} of {}", operation.target, context_.size()));
+    }
+    if (window.mapped[operation.target].data != nullptr) {
+      return start_by_copy(operation, window, arrival_value, transfer);
+    }
+    start_by_message(operation, window, arrival_value, transfer);
+  } catch (const Error&) {
+    if (transfer.requests == 0) transfers_.pop_back();
+    throw;
+  }
+}
+
+void Courier::start_by_copy(const NetworkOperation& operation, const WindowState& window,
+                            std::uint64_t arrival_value, Transfer& transfer) {
+  Copier& copier = copier_for(window.memory);
+  std::byte* base = window.mapped[operation.target].data;
+  if (operation.kind == NetworkOperation::Kind::get) {
+    copier.copy(operation.local, base + operation.offset, operation.bytes);
+  } else {
+    copier.copy(base + operation.offset, operation.local, operation.bytes);
+    // Publishes to the target's kernels: the bytes just put.
+    if (operation.arrival != NetworkOperation::no_arrival) {
+      copier.release(arrival_word(base, operation.arrival), arrival_value);
+    }
+  }
+  transfer.copier = &copier;
+  transfer.copy_ticket = copier.mark();
+}
+
+void Courier::start_by_message(const NetworkOperation& operation, const WindowState& window,
+                               std::uint64_t arrival_value, Transfer& transfer) {
+  const bool is_put = operation.kind == NetworkOperation::Kind::put;
+  CourierHeader& header = transfer.header;
+  header.kind = is_put ? CourierHeader::Kind::put : CourierHeader::Kind::get;
+  header.window = operation.window;
+  header.payload_tag = is_put ? payload_tag_ : payload_tag_ + 1;
+  header.offset = operation.offset;
+  header.bytes = operation.bytes;
+  header.arrival = operation.arrival;
+  header.arrival_value = arrival_value;
+  header.transfer = reinterpret_cast<std::uintptr_t>(&transfer);
+  header.is_inline =
+      is_put && window.memory == MemoryKind::host && operation.bytes <= CourierHeader::inline_bytes ? 1 : 0;
+  if (!is_put) receive(operation.local, operation.bytes, operation.target, header.payload_tag, transfer);
+  if (header.is_inline != 0 && operation.bytes > 0) {
+    std::memcpy(header.payload.data(), operation.local, operation.bytes);
+  }
+  transfer.is_acknowledged = !is_put;
+  send(&header, header.message_bytes(), operation.target, header_tag_, transfer);
+  if (is_put && header.is_inline == 0) {
+    send(operation.local, operation.bytes, operation.target, header.payload_tag, transfer);
+  }
+}
+
+void Courier::send(const void* data, std::uint64_t bytes, int rank, int tag, Transfer& transfer) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Isend(data, message_size(bytes), MPI_BYTE, rank, tag, context_.comm(), &request),
+            "MPI_Isend");
+  requests_.push_back(request);
+  owners_.push_back({&transfer, -1});
+  ++transfer.requests;
+}
+
+void Courier::receive(void* data, std::uint64_t bytes, int rank, int tag, Transfer& transfer) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Irecv(data, message_size(bytes), MPI_BYTE, rank, tag, context_.comm(), &request),
+            "MPI_Irecv");
+  requests_.push_back(request);
+  owners_.push_back({&transfer, static_cast<std::int64_t>(bytes)});
+  ++transfer.requests;
+}
+
+bool Courier::test_requests() {
+  if (requests_.empty()) return false;
+  indices_.resize(requests_.size());
+  statuses_.resize(requests_.size());
+  int completed = 0;
+  const int code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &completed,
+                                indices_.data(), statuses_.data());
+  if (code != MPI_ERR_IN_STATUS) check_mpi(code, "MPI_Testsome");
+  for (int i = 0; i < completed; ++i) {
+    require_whole(owners_[indices_[i]], statuses_[i], code == MPI_ERR_IN_STATUS);
+    --owners_[indices_[i]].transfer->requests;
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    if (requests_[i] == MPI_REQUEST_NULL) continue;
+    requests_[kept] = requests_[i];
+    owners_[kept++] = owners_[i];
+  }
+  requests_.resize(kept);
+  owners_.resize(kept);
+  return completed > 0;
+}
+
+/// A message of another length than agreed shows that ranks do different things.
+void Courier::require_whole(const Owner& owner, const MPI_Status& status, bool failed) const {
+  if (failed) check_mpi(status.MPI_ERROR, "MPI_Testsome");
+  if (owner.expected_bytes < 0) return;
+  int bytes = 0;
+  check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+  if (bytes == owner.expected_bytes) return;
+  throw Error(ErrorKind::usage, fmt::format("rank {} sent {} bytes, this rank expects {}", status.MPI_SOURCE,
+                                            bytes, owner.expected_bytes));
+}
+
+/// \return whether the transfer is over
+bool Courier::advance(Transfer& transfer) {
+  if (transfer.requests > 0) return false;
+  if (transfer.copier != nullptr && !transfer.copier->has_done(transfer.copy_ticket)) return false;
+  if (!transfer.is_local_done) {
+    transfer.is_local_done = true;
+    transfer.watcher->local_done(transfer.cookie);
+  }
+  // Acquires nothing: the word says that the target has what was sent.
+  if (!transfer.is_acknowledged) return false;
+  transfer.watcher->remote_done(transfer.cookie);
+  return true;
+}
+
+bool Courier::progress() {
+  bool busy = test_requests();
+  for (auto transfer = transfers_.begin(); transfer != transfers_.end();) {
+    const bool over = advance(*transfer);
+    busy = busy || over;
+    transfer = over ? transfers_.erase(transfer) : std::next(transfer);
+  }
+  return busy;
+}
+
+}  // namespace selvage::detail

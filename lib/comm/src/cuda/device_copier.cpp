@@ -1,0 +1,88 @@
+#include "../copier.hpp"
+#include "check.hpp"
+
+#include <Kokkos_Core.hpp>
+#include <cuda.h>
+
+#include <deque>
+
+namespace selvage::detail {
+namespace {
+
+/// One stream, apart from any instance of Kokkos; highest priority, because kernels wait for what it copies.
+class DeviceCopier final : public Copier {
+ public:
+  DeviceCopier() {
+    // The calling thread is a service's own, which has no device yet.
+    check_cuda(cudaSetDevice(Kokkos::Cuda().cuda_device()), "cudaSetDevice");
+    int lowest = 0;
+    int highest = 0;
+    check_cuda(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "cudaDeviceGetStreamPriorityRange");
+    check_cuda(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, highest),
+               "cudaStreamCreateWithPriority");
+  }
+  ~DeviceCopier() override {
+    cudaStreamSynchronize(stream_);
+    for (const Mark& mark : marks_) cudaEventDestroy(mark.event);
+    for (const cudaEvent_t event : spare_) cudaEventDestroy(event);
+    cudaStreamDestroy(stream_);
+  }
+
+  void copy(std::byte* target, const std::byte* source, std::size_t bytes) override {
+    if (bytes == 0) return;
+    check_cuda(cudaMemcpyAsync(target, source, bytes, cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
+  }
+
+  /// By the stream itself: such a write comes after a fence at system scope.
+  void release(std::uint64_t& word, std::uint64_t value) override {
+    const CUresult code = cuStreamWriteValue64(stream_, reinterpret_cast<CUdeviceptr>(&word), value,
+                                               CU_STREAM_WRITE_VALUE_DEFAULT);
+    if (code == CUDA_SUCCESS) return;
+    throw Error(ErrorKind::cuda, fmt::format("cuStreamWriteValue64 failed with CUresult {}", int{code}),
+                code);
+  }
+
+  [[nodiscard]] std::uint64_t mark() override {
+    cudaEvent_t event = nullptr;
+    if (spare_.empty()) {
+      check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+    } else {
+      event = spare_.back();
+      spare_.pop_back();
+    }
+    check_cuda(cudaEventRecord(event, stream_), "cudaEventRecord");
+    marks_.push_back({++last_ticket_, event});
+    return last_ticket_;
+  }
+
+  /// Tickets come true in order, as the stream runs.
+  [[nodiscard]] bool has_done(std::uint64_t ticket) override {
+    while (!marks_.empty() && marks_.front().ticket <= ticket) {
+      const cudaError_t code = cudaEventQuery(marks_.front().event);
+      if (code == cudaErrorNotReady) return false;
+      check_cuda(code, "cudaEventQuery");
+      spare_.push_back(marks_.front().event);
+      marks_.pop_front();
+    }
+    return true;
+  }
+
+ private:
+  struct Mark {
+    std::uint64_t ticket;
+    cudaEvent_t event;
+  };
+
+  cudaStream_t stream_ = nullptr;
+  std::uint64_t last_ticket_ = 0;
+  std::deque<Mark> marks_;
+  std::deque<cudaEvent_t> spare_;
+};
+
+}  // namespace
+
+std::unique_ptr<Copier> make_device_copier() {
+  return std::make_unique<DeviceCopier>();
+}
+
+}  // namespace selvage::detail

@@ -1,0 +1,27 @@
+#include "copier.hpp"
+
+#include <selvage/comm/detail/signal.hpp>
+
+#include <cstring>
+
+namespace selvage::detail {
+namespace {
+
+class HostCopier final : public Copier {
+ public:
+  void copy(std::byte* target, const std::byte* source, std::size_t bytes) override {
+    if (bytes > 0) std::memcpy(target, source, bytes);
+  }
+  // Publishes the copies before it.
+  void release(std::uint64_t& word, std::uint64_t value) override { release_word(word, value); }
+  [[nodiscard]] std::uint64_t mark() override { return 0; }
+  [[nodiscard]] bool has_done(std::uint64_t) override { return true; }
+};
+
+}  // namespace
+
+std::unique_ptr<Copier> make_host_copier() {
+  return std::make_unique<HostCopier>();
+}
+
+}  // namespace selvage::detail

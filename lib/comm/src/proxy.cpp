@@ -1,0 +1,57 @@
+#include "proxy.hpp"
+
+#include <selvage/environment.hpp>
+
+#include <fmt/format.h>
+
+namespace selvage::detail {
+namespace {
+
+bool may_use_threads() {
+  const std::string who = environment_text("SELVAGE_PROXY").value_or("thread");
+  if (who == "caller") return false;
+  if (who != "thread") {
+    throw Error(ErrorKind::input, fmt::format("SELVAGE_PROXY={}: neither thread nor caller", who));
+  }
+  int provided = MPI_THREAD_SINGLE;
+  check_mpi(MPI_Query_thread(&provided), "MPI_Query_thread");
+  return provided == MPI_THREAD_MULTIPLE;
+}
+
+}  // namespace
+
+Proxy::Proxy(ContextState& context)
+    : context_(context),
+      has_threads_(may_use_threads()),
+      header_tag_(context.take_tags(1)),
+      receiver_(context, windows_, header_tag_),
+      service_(has_threads_) {
+  service_.add(receiver_);
+}
+
+Proxy::~Proxy() {
+  service_.remove(receiver_);
+}
+
+std::unique_ptr<Courier> Proxy::make_courier() {
+  return std::make_unique<Courier>(context_, windows_, header_tag_);
+}
+
+Service& Proxy::helper(int index) {
+  while (helpers_.size() <= static_cast<std::size_t>(index)) {
+    helpers_.push_back(std::make_unique<Service>(has_threads_));
+  }
+  return *helpers_[index];
+}
+
+void Proxy::progress() {
+  service_.progress();
+  for (const auto& helper : helpers_) helper->progress();
+}
+
+void Proxy::check() {
+  service_.check();
+  for (const auto& helper : helpers_) helper->check();
+}
+
+}  // namespace selvage::detail

@@ -1,0 +1,84 @@
+#include "service.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace selvage::detail {
+namespace {
+
+/// An idle thread first yields, then sleeps: ranks may outnumber cores.
+constexpr int yields_before_sleep = 2000;
+constexpr std::chrono::microseconds nap{50};
+
+}  // namespace
+
+Service::Service(bool has_thread) {
+  if (has_thread) thread_ = std::thread([this] { run(); });
+}
+
+Service::~Service() {
+  stops_ = true;
+  if (thread_.joinable()) thread_.join();
+}
+
+void Service::exclusive(const std::function<void()>& action) {
+  ++visitors_;
+  const std::lock_guard lock(mutex_);
+  --visitors_;
+  action();
+}
+
+void Service::add(Pollable& member) {
+  exclusive([&] { members_.push_back(&member); });
+}
+
+void Service::remove(Pollable& member) {
+  exclusive([&] { std::erase(members_, &member); });
+}
+
+void Service::progress() {
+  if (thread_.joinable()) return;
+  const std::lock_guard lock(mutex_);
+  poll_all();
+}
+
+void Service::check() {
+  std::exception_ptr error;
+  exclusive([&] { error = std::exchange(error_, nullptr); });
+  if (error) std::rethrow_exception(error);
+}
+
+bool Service::poll_all() {
+  bool busy = false;
+  for (Pollable* member : members_) {
+    try {
+      busy = member->poll() || busy;
+    } catch (...) {
+      if (!error_) error_ = std::current_exception();
+    }
+  }
+  return busy;
+}
+
+void Service::run() {
+  int idle = 0;
+  while (!stops_) {
+    while (visitors_ > 0) sched_yield();
+    bool busy = false;
+    {
+      const std::lock_guard lock(mutex_);
+      busy = poll_all();
+    }
+    idle = busy ? 0 : idle + 1;
+    if (idle > yields_before_sleep) {
+      std::this_thread::sleep_for(nap);
+    } else if (idle > 0) {
+      sched_yield();
+    }
+  }
+}
+
+}  // namespace selvage::detail

@@ -1,0 +1,100 @@
+#include "command_queue.hpp"
+#include "trigger_engine.hpp"
+
+#include <selvage/comm/trigger.hpp>
+
+namespace selvage {
+namespace detail {
+
+struct TriggerOwner {
+  TriggerOwner(std::shared_ptr<ContextState> shared, const Executor& executor,
+               const Triggers::Options& options)
+      : context(std::move(shared)), engine(*context, executor, options.ids, options.ring_entries) {}
+
+  std::shared_ptr<ContextState> context;
+  TriggerEngine engine;
+};
+
+struct CommandOwner {
+  CommandOwner(std::shared_ptr<ContextState> shared, const Executor& executor, const WindowState& window,
+               const CommandRings::Sizes& sizes)
+      : context(std::move(shared)), rings(*context, executor, window, sizes) {}
+
+  std::shared_ptr<ContextState> context;
+  CommandRings rings;
+};
+
+namespace {
+
+NetworkOperation operation_of(const TriggeredTransfer& transfer) {
+  if (transfer.window == nullptr) throw Error(ErrorKind::usage, "a TriggeredTransfer without a window");
+  const WindowState& window = transfer.window->state();
+  window.require_inside(transfer.offset, transfer.bytes);
+  if (transfer.arrival) window.require_inside(*transfer.arrival, sizeof(std::uint64_t));
+  return {.kind = transfer.direction == TriggeredTransfer::Direction::put ? NetworkOperation::Kind::put
+                                                                          : NetworkOperation::Kind::get,
+          .target = transfer.target,
+          .local = static_cast<std::byte*>(transfer.local),
+          .bytes = transfer.bytes,
+          .unit_bytes = transfer.unit_bytes,
+          .offset = transfer.offset,
+          .arrival = transfer.arrival.value_or(NetworkOperation::no_arrival),
+          .window = window.id};
+}
+
+}  // namespace
+}  // namespace detail
+
+Triggers::Triggers(const detail::Executor& executor, const Context& context, const Options& options)
+    : owner_(std::make_unique<detail::TriggerOwner>(context.state(), executor, options)) {}
+Triggers::Triggers(Triggers&&) noexcept = default;
+Triggers& Triggers::operator=(Triggers&&) noexcept = default;
+Triggers::~Triggers() = default;
+
+void Triggers::add(TriggerTag tag, const TriggeredTransfer& transfer, std::uint64_t threshold) {
+  owner_->engine.add(tag, detail::operation_of(transfer), threshold);
+}
+void Triggers::add_for_all_epochs(std::uint32_t id, const TriggeredTransfer& transfer,
+                                  std::uint64_t threshold) {
+  owner_->engine.add_for_all_epochs(id, detail::operation_of(transfer), threshold);
+}
+TriggerPort Triggers::device() const {
+  return owner_->engine.port();
+}
+bool Triggers::has_thread() const {
+  return owner_->engine.has_thread();
+}
+void Triggers::progress() {
+  owner_->engine.progress();
+}
+void Triggers::check() {
+  owner_->engine.check();
+}
+Triggers::Leftovers Triggers::leftovers() {
+  const auto found = owner_->engine.leftovers();
+  return {found.surplus, found.orphaned, found.unfinished};
+}
+
+CommandQueue::CommandQueue(const detail::Executor& executor, const Context& context, const Window& window,
+                           const Options& options)
+    : owner_(std::make_unique<detail::CommandOwner>(
+          context.state(), executor, window.state(),
+          detail::CommandRings::Sizes{options.rings, options.slots, options.service_threads})) {}
+CommandQueue::CommandQueue(CommandQueue&&) noexcept = default;
+CommandQueue& CommandQueue::operator=(CommandQueue&&) noexcept = default;
+CommandQueue::~CommandQueue() = default;
+
+CommandPort CommandQueue::device() const {
+  return owner_->rings.port();
+}
+bool CommandQueue::has_threads() const {
+  return owner_->rings.has_threads();
+}
+void CommandQueue::progress() {
+  owner_->rings.progress();
+}
+void CommandQueue::check() {
+  owner_->rings.check();
+}
+
+}  // namespace selvage

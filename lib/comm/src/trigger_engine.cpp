@@ -1,0 +1,113 @@
+#include "trigger_engine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+
+namespace selvage::detail {
+namespace {
+
+constexpr int triggers_per_batch = 256;
+
+}  // namespace
+
+TriggerEngine::TriggerEngine(ContextState& context, const Executor& executor, std::uint32_t ids,
+                             std::uint64_t ring_entries)
+    : context_(context),
+      proxy_(context.proxy()),
+      ring_(TriggerRing::allocate(executor, ring_entries, ids), ring_entries, ids, context.timeout()),
+      table_(ids),
+      courier_(proxy_.make_courier()),
+      running_(ids) {
+  proxy_.service().add(*this);
+}
+
+TriggerEngine::~TriggerEngine() {
+  proxy_.service().remove(*this);
+  const TriggerTable::Leftovers left = table_.leftovers();
+  if (std::uncaught_exceptions() > 0 || left.surplus + left.orphaned + left.unfinished == 0) return;
+  fmt::print(stderr,
+             "selvage: rank {}: triggers left over: {} for tags that had fired, {} for tags never "
+             "registered, {} tags "
+             "short of their threshold\n",
+             context_.rank(), left.surplus, left.orphaned, left.unfinished);
+}
+
+void TriggerEngine::add(TriggerTag tag, const NetworkOperation& operation, std::uint64_t threshold) {
+  proxy_.service().exclusive([&] {
+    if (const auto fired = table_.add(tag, operation, threshold)) enqueue(*fired);
+  });
+}
+
+void TriggerEngine::add_for_all_epochs(std::uint32_t id, const NetworkOperation& operation,
+                                       std::uint64_t threshold) {
+  proxy_.service().exclusive([&] {
+    for (const auto& fired : table_.add_for_all_epochs(id, operation, threshold)) enqueue(fired);
+  });
+}
+
+TriggerTable::Leftovers TriggerEngine::leftovers() {
+  TriggerTable::Leftovers result;
+  proxy_.service().exclusive([&] {
+    while (drain()) continue;
+    result = table_.leftovers();
+  });
+  return result;
+}
+
+void TriggerEngine::check() {
+  proxy_.check();
+  if (!ring_.has_lost()) return;
+  throw Error(ErrorKind::timeout,
+              fmt::format("a kernel's trigger was lost: the ring of {} entries stayed full for {} ms",
+                          ring_.port().capacity, ring_.port().timeout_ns / 1'000'000));
+}
+
+void TriggerEngine::enqueue(const TriggerTable::Fired& fired) {
+  if (running_[fired.tag.id] != 0) {
+    held_back_.push_back(fired);
+  } else {
+    start(fired);
+  }
+}
+
+void TriggerEngine::start(const TriggerTable::Fired& fired) {
+  running_[fired.tag.id] = fired.tag.epoch;
+  courier_->start(fired.operation, fired.tag.epoch, *this, fired.tag.id);
+}
+
+void TriggerEngine::local_done(std::uint64_t id) {
+  ring_.complete({static_cast<std::uint32_t>(id), running_[id]});
+  running_[id] = 0;
+  const auto next = std::ranges::find(held_back_, id, [](const auto& fired) { return fired.tag.id; });
+  if (next == held_back_.end()) return;
+  const TriggerTable::Fired fired = *next;
+  held_back_.erase(next);
+  start(fired);
+}
+
+/// \return whether there was anything in the ring
+bool TriggerEngine::drain() {
+  int popped = 0;
+  try {
+    for (; popped < triggers_per_batch; ++popped) {
+      const auto word = ring_.pop();
+      if (!word) break;
+      if (const auto fired = table_.count(*word)) enqueue(*fired);
+    }
+  } catch (const Error&) {
+    ring_.release_slots();
+    throw;
+  }
+  ring_.release_slots();
+  return popped > 0;
+}
+
+bool TriggerEngine::poll() {
+  const bool drained = drain();
+  return courier_->progress() || drained;
+}
+
+}  // namespace selvage::detail

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "proxy.hpp"
+#include "trigger_ring.hpp"
+#include "trigger_table.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace selvage::detail {
+
+/// Drains one ring into one table and starts what fires; polled by the proxy. One operation of an id is
+/// underway at a time, since they share a buffer: the next is started when it is complete.
+class TriggerEngine final : public Pollable, private TransferWatcher {
+ public:
+  /// Collective by convention: takes message tags.
+  TriggerEngine(ContextState& context, const Executor& executor, std::uint32_t ids,
+                std::uint64_t ring_entries);
+  /// Prints what triggers are left over.
+  ~TriggerEngine() override;
+
+  [[nodiscard]] const TriggerPort& port() const { return ring_.port(); }
+  void add(TriggerTag tag, const NetworkOperation& operation, std::uint64_t threshold);
+  void add_for_all_epochs(std::uint32_t id, const NetworkOperation& operation, std::uint64_t threshold);
+  [[nodiscard]] TriggerTable::Leftovers leftovers();
+  [[nodiscard]] bool has_thread() const { return proxy_.has_threads(); }
+  void progress() { proxy_.progress(); }
+  /// \throws what the proxy met, and Error{timeout} when a kernel gave up waiting for room in the ring
+  void check();
+
+  bool poll() override;
+
+ private:
+  void local_done(std::uint64_t id) override;
+  void remote_done(std::uint64_t) override {}
+  void enqueue(const TriggerTable::Fired& fired);
+  void start(const TriggerTable::Fired& fired);
+  bool drain();
+
+  ContextState& context_;
+  Proxy& proxy_;
+  TriggerRing ring_;
+  TriggerTable table_;
+  std::unique_ptr<Courier> courier_;
+  std::vector<std::uint64_t> running_;  ///< by id: the epoch that is underway; 0: none
+  std::deque<TriggerTable::Fired> held_back_;
+};
+
+}  // namespace selvage::detail

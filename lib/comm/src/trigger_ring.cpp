@@ -1,0 +1,76 @@
+#include "trigger_ring.hpp"
+
+#include <selvage/error.hpp>
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstring>
+
+namespace selvage::detail {
+namespace {
+
+constexpr std::uint64_t line = TriggerPort::words_per_line;
+
+}  // namespace
+
+std::size_t TriggerRing::kernel_bytes() {
+  return 2 * line * sizeof(std::uint64_t);
+}
+
+std::size_t TriggerRing::host_bytes(std::uint64_t capacity, std::uint32_t ids) {
+  return (2 * line + ids * line + capacity) * sizeof(std::uint64_t);
+}
+
+TriggerRing::Memory TriggerRing::allocate(const Executor& executor, std::uint64_t capacity,
+                                          std::uint32_t ids) {
+  Memory memory{executor.allocate_zeroed(kernel_bytes()),
+                executor.allocate_staging(host_bytes(capacity, ids))};
+  std::memset(memory.host.data, 0, host_bytes(capacity, ids));
+  return memory;
+}
+
+TriggerRing::TriggerRing(Memory memory, std::uint64_t capacity, std::uint32_t ids,
+                         std::chrono::milliseconds timeout)
+    : memory_(std::move(memory)) {
+  if (!std::has_single_bit(capacity)) {
+    throw Error(ErrorKind::usage, fmt::format("a trigger ring of {} entries: not a power of two", capacity));
+  }
+  if (ids > TriggerWord::ids) {
+    throw Error(ErrorKind::usage, fmt::format("{} trigger ids: at most {}", ids, TriggerWord::ids));
+  }
+  auto* kernel = reinterpret_cast<std::uint64_t*>(memory_.kernel.data);
+  auto* host = reinterpret_cast<std::uint64_t*>(memory_.host.data);
+  tail_ = host;
+  completed_ = host + 2 * line;
+  port_.head = kernel;
+  port_.known_tail = kernel + line;
+  port_.tail = tail_;
+  port_.lost = host + line;
+  port_.completed = completed_;
+  port_.entries = completed_ + ids * line;
+  port_.capacity = capacity;
+  port_.timeout_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(timeout).count());
+}
+
+std::optional<TriggerWord> TriggerRing::pop() {
+  // Acquires from whoever fired: the trigger, and what it stored before.
+  const std::uint64_t word = acquire_word(port_.entries[next_ % port_.capacity]);
+  if (word >> 63 != lap_parity(next_, port_.capacity)) return std::nullopt;
+  ++next_;
+  return TriggerWord::decode(word);
+}
+
+void TriggerRing::release_slots() {
+  if (released_ == next_) return;
+  released_ = next_;
+  // Publishes to kernels: these entries have been read and may be overwritten.
+  release_word(*tail_, released_);
+}
+
+void TriggerRing::complete(TriggerTag tag) {
+  // Publishes to kernels: the buffer may be overwritten (put, send) or has been filled (get, receive).
+  release_word(completed_[TriggerPort::completed_index(tag)], tag.epoch);
+}
+
+}  // namespace selvage::detail

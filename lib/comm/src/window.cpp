@@ -1,0 +1,109 @@
+#include "proxy.hpp"
+
+#include <selvage/comm/trigger.hpp>
+
+#include <fmt/format.h>
+
+namespace selvage {
+namespace detail {
+namespace {
+
+constexpr std::string_view window_construction = "the construction of a Window";
+
+Buffer allocate_window(ContextState& context, const Executor& executor, std::size_t bytes) {
+  if (!executor.runs_on_host()) return executor.allocate_zeroed(bytes);
+  Arena& arena = context.arena();
+  std::byte* data = arena.allocate(bytes);
+  return {data, std::shared_ptr<void>(data, [&arena](void* block) { arena.deallocate(block); })};
+}
+
+}  // namespace
+
+class WindowOwner {
+ public:
+  WindowOwner(std::shared_ptr<ContextState> context, const Executor& executor, std::size_t bytes)
+      : context_(std::move(context)), table_(context_->proxy().windows()) {
+    require_same_size(bytes);
+    state_.bytes = bytes;
+    state_.memory = executor.runs_on_host() ? MemoryKind::host : MemoryKind::device;
+    context_->all_or_none(window_construction,
+                          [&] { state_.local = allocate_window(*context_, executor, bytes); });
+    map_peers();
+    state_.id = table_.take_id();
+    table_.add(state_);
+    // Nobody puts before everybody can be put to.
+    context_->agree({}, window_construction);
+  }
+  ~WindowOwner() {
+    context_->try_barrier();
+    table_.remove(state_.id);
+    // Nobody frees what another still maps: CUDA leaves that undefined.
+    state_.mapped.clear();
+    context_->try_barrier();
+  }
+  WindowOwner(const WindowOwner&) = delete;
+  WindowOwner& operator=(const WindowOwner&) = delete;
+
+  [[nodiscard]] const WindowState& state() const { return state_; }
+
+ private:
+  void require_same_size(std::size_t bytes) {
+    constexpr std::size_t unit = std::size_t{1} << 20;
+    const auto sizes = context_->extremes({static_cast<int>(bytes / unit), static_cast<int>(bytes % unit)},
+                                          window_construction);
+    for (const auto& size : sizes) {
+      if (size.smallest == size.largest && bytes > 0) continue;
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("a Window needs the same size, not 0, on all ranks: this rank has {} bytes", bytes));
+    }
+  }
+
+  void map_peers() {
+    const auto name = context_->name_memory(state_.local.data, state_.bytes, state_.memory);
+    const std::vector<SharedRange> ranges =
+        context_->gather(name.value_or(SharedRange{}), window_construction);
+    const std::string& refusal = context_->mapping_refusal(state_.memory);
+    state_.mapped.resize(context_->size());
+    context_->all_or_none(window_construction, [&] {
+      for (int rank = 0; rank < context_->size(); ++rank) {
+        if (rank == context_->rank()) {
+          state_.mapped[rank] = {state_.local.data, state_.local.owner};
+        } else if (refusal.empty() && context_->machine().same_host(context_->rank(), rank)) {
+          state_.mapped[rank] = context_->mappings().map(ranges[rank]);
+        } else if (state_.memory == MemoryKind::device && !context_->gpu_aware_refusal().empty()) {
+          throw Error(ErrorKind::unsupported,
+                      fmt::format("a Window in GPU memory does not reach rank {}: it is not mapped, and {}",
+                                  rank, context_->gpu_aware_refusal()));
+        }
+      }
+    });
+  }
+
+  std::shared_ptr<ContextState> context_;
+  WindowTable& table_;
+  WindowState state_;
+};
+
+}  // namespace detail
+
+Window::Window(const detail::Executor& executor, const Context& context, std::size_t bytes)
+    : owner_(std::make_unique<detail::WindowOwner>(context.state(), executor, bytes)) {}
+Window::Window(Window&&) noexcept = default;
+Window& Window::operator=(Window&&) noexcept = default;
+Window::~Window() = default;
+
+std::byte* Window::data() const {
+  return owner_->state().local.data;
+}
+std::size_t Window::bytes() const {
+  return owner_->state().bytes;
+}
+bool Window::maps(int rank) const {
+  return owner_->state().mapped.at(rank).data != nullptr;
+}
+const detail::WindowState& Window::state() const {
+  return owner_->state();
+}
+
+}  // namespace selvage

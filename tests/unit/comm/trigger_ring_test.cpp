@@ -1,0 +1,141 @@
+#include "trigger_ring.hpp"
+
+#include <selvage/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace selvage::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint32_t ids = 64;
+
+Buffer zeroed(std::size_t bytes) {
+  auto memory = std::make_shared<std::vector<std::uint64_t>>(bytes / sizeof(std::uint64_t));
+  auto* data = reinterpret_cast<std::byte*>(memory->data());
+  return {data, std::move(memory)};
+}
+
+TriggerRing make_ring(std::uint64_t capacity, std::chrono::milliseconds timeout = 20s) {
+  return {{zeroed(TriggerRing::kernel_bytes()), zeroed(TriggerRing::host_bytes(capacity, ids))},
+          capacity,
+          ids,
+          timeout};
+}
+
+TEST(TriggerRing, GivesTriggersInOrderOverManyLaps) {
+  TriggerRing ring = make_ring(8);
+  EXPECT_FALSE(ring.pop());
+  std::uint64_t fired = 0;
+  std::uint64_t popped = 0;
+  for (int round = 0; round < 100; ++round) {
+    const int burst = 1 + round % 8;
+    for (int i = 0; i < burst; ++i) ASSERT_TRUE(ring.port().fire({1, 1 + fired++}));
+    for (int i = 0; i < burst; ++i) {
+      const auto word = ring.pop();
+      ASSERT_TRUE(word);
+      ASSERT_EQ(word->epoch, 1 + popped++);
+    }
+    ASSERT_FALSE(ring.pop());
+    ring.release_slots();
+  }
+}
+
+TEST(TriggerRing, WhenFullMakesKernelsWaitAndOverwritesNothing) {
+  TriggerRing ring = make_ring(4, 20ms);
+  for (std::uint64_t epoch = 1; epoch <= 4; ++epoch) ASSERT_TRUE(ring.port().fire({2, epoch}));
+  EXPECT_FALSE(ring.has_lost());
+  EXPECT_FALSE(ring.port().fire({2, 99}));
+  EXPECT_TRUE(ring.has_lost());
+  for (std::uint64_t epoch = 1; epoch <= 4; ++epoch) {
+    const auto word = ring.pop();
+    ASSERT_TRUE(word);
+    EXPECT_EQ(word->epoch, epoch);
+  }
+  EXPECT_FALSE(ring.pop());
+}
+
+TEST(TriggerRing, KeepsSlotsUntilTheyAreReleased) {
+  TriggerRing ring = make_ring(4, 20ms);
+  for (std::uint64_t epoch = 1; epoch <= 4; ++epoch) ASSERT_TRUE(ring.port().fire({2, epoch}));
+  while (ring.pop()) continue;
+  EXPECT_FALSE(ring.port().fire({2, 5}));
+}
+
+/// Pops `all` triggers, with pauses now and then. \return how often each id came, in the order of its epochs
+std::vector<std::uint64_t> drain_slowly(TriggerRing& ring, std::uint64_t all) {
+  std::vector<std::uint64_t> seen(ids);
+  std::minstd_rand random(7);
+  const auto end = std::chrono::steady_clock::now() + 60s;
+  for (std::uint64_t popped = 0; popped < all && std::chrono::steady_clock::now() < end;) {
+    while (const auto word = ring.pop()) {
+      ++popped;
+      ++seen[word->id];
+      EXPECT_EQ(word->epoch, seen[word->id] % 0x10000) << word->id;
+    }
+    ring.release_slots();
+    if (random() % 8 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 200));
+  }
+  return seen;
+}
+
+TEST(TriggerRing, LosesNothingOfManyProducersToASlowConsumer) {
+  constexpr std::uint64_t each = 20'000;
+  constexpr int producers = 4;
+  TriggerRing ring = make_ring(64);
+  std::vector<std::thread> threads;
+  for (std::uint32_t id = 0; id < producers; ++id) {
+    threads.emplace_back([port = ring.port(), id] {
+      for (std::uint64_t epoch = 1; epoch <= each; ++epoch) ASSERT_TRUE(port.fire({id, epoch}));
+    });
+  }
+  const std::vector<std::uint64_t> seen = drain_slowly(ring, each * producers);
+  for (std::thread& thread : threads) thread.join();
+  for (int id = 0; id < producers; ++id) EXPECT_EQ(seen[id], each);
+  EXPECT_FALSE(ring.has_lost());
+  EXPECT_FALSE(ring.pop());
+}
+
+TEST(TriggerRing, PublishesWhatWasStoredBeforeATrigger) {
+  TriggerRing ring = make_ring(16);
+  std::vector<int> message(1000);
+  std::thread kernel([&, port = ring.port()] {
+    for (std::uint64_t epoch = 1; epoch <= 200; ++epoch) {
+      for (int& cell : message) cell = static_cast<int>(epoch);
+      ASSERT_TRUE(port.fire({3, epoch}));
+      ASSERT_TRUE(port.wait_complete({3, epoch}));
+    }
+  });
+  for (std::uint64_t epoch = 1; epoch <= 200; ++epoch) {
+    ASSERT_TRUE(poll_until([&] { return ring.pop().has_value(); }, 10'000'000'000));
+    for (const int cell : message) ASSERT_EQ(cell, static_cast<int>(epoch));
+    ring.release_slots();
+    ring.complete({3, epoch});
+  }
+  kernel.join();
+}
+
+TEST(TriggerRing, TellsCompletionsOfEpochsInFlightApart) {
+  TriggerRing ring = make_ring(16, 20ms);
+  EXPECT_FALSE(ring.port().is_complete({3, 1}));
+  ring.complete({3, 2});
+  EXPECT_TRUE(ring.port().is_complete({3, 2}));
+  EXPECT_FALSE(ring.port().is_complete({3, 1}));
+  EXPECT_FALSE(ring.port().wait_complete({4, 2}));
+  ring.complete({3, 1});
+  EXPECT_TRUE(ring.port().is_complete({3, 1}));
+}
+
+TEST(TriggerRing, RefusesSizesThatDoNotFit) {
+  EXPECT_THROW(make_ring(12), Error);
+}
+
+}  // namespace
+}  // namespace selvage::detail
