@@ -27,5 +27,8 @@ void* Context::allocate_shared(std::size_t bytes) const {
 void Context::deallocate_shared(void* block) const {
   state_->arena().deallocate(block);
 }
+LayoutCacheCounters Context::layout_cache_counters() const {
+  return state_->layouts().counters();
+}
 
 }  // namespace selvage

@@ -41,6 +41,13 @@ int largest_tag(MPI_Comm comm) {
   return found ? *static_cast<int*>(value) : least_by_standard;
 }
 
+/// What each rank shows to its host: how far it has come, then its layouts.
+constexpr std::size_t host_block_bytes = sizeof(Flag) + layout_pool_bytes;
+
+std::span<std::byte> layout_pool_in(void* host_block) {
+  return {static_cast<std::byte*>(host_block) + sizeof(Flag), layout_pool_bytes};
+}
+
 }  // namespace
 
 ContextState::ContextState(MPI_Comm comm) : timeout_(read_timeout()) {
@@ -64,6 +71,7 @@ ContextState::ContextState(MPI_Comm comm) : timeout_(read_timeout()) {
   machine_ = topo::detect(comm_, {.gpu_pci_bus_id = device_pci_bus_id()});
   yields_ = machine_.ranks_exceed_cores(rank_);
   probe_mappings();
+  share_layouts();
   const std::string no_device = first_refusal(device_memory_refusal());
   device_mapping_refusal_ = no_device;
   gpu_aware_refusal_ = no_device;
@@ -127,9 +135,9 @@ void ContextState::probe_mappings() {
   SharedRange mine;
   std::string refusal;
   try {
-    entered_ = reinterpret_cast<Flag*>(arena_.allocate(sizeof(Flag)));
+    entered_ = reinterpret_cast<Flag*>(arena_.allocate(host_block_bytes));
     release_epoch(*entered_, 1);
-    mine = *arena_.find(entered_, sizeof(Flag));
+    mine = *arena_.find(entered_, host_block_bytes);
   } catch (const Error& error) {
     refusal = error.message();
   }
@@ -137,7 +145,7 @@ void ContextState::probe_mappings() {
   for (int peer = 0; peer < size_ && refusal.empty(); ++peer) {
     if (peer == rank_ || !machine_.same_physical_host(rank_, peer)) continue;
     try {
-      peers_entered_.push_back({peer, mappings_.map(ranges[peer])});
+      peers_entered_.push_back({peer, ranges[peer], mappings_.map(ranges[peer])});
       const Flag& seen = *reinterpret_cast<const Flag*>(peers_entered_.back().flag.data);
       if (acquire_epoch(seen) == 0) refusal = fmt::format("rank {}'s shared memory reads as empty", peer);
     } catch (const Error& error) {
@@ -145,6 +153,22 @@ void ContextState::probe_mappings() {
     }
   }
   mapping_refusal_ = first_refusal(refusal);
+}
+
+void ContextState::share_layouts() {
+  LayoutCache::Pool own;
+  std::vector<LayoutCache::Pool> others;
+  if (mapping_refusal_.empty()) {
+    own.memory = layout_pool_in(entered_);
+    own.range = arena_.find(own.memory.data(), own.memory.size());
+    for (const PeerEntered& peer : peers_entered_) {
+      if (!machine_.same_host(rank_, peer.rank)) continue;
+      SharedRange range = peer.range;
+      range.offset += sizeof(Flag);
+      others.push_back({layout_pool_in(peer.flag.data), range});
+    }
+  }
+  layouts_ = std::make_unique<LayoutCache>(own, others, arena_);
 }
 
 /// The same for GPU memory, with a word that each rank stores into each peer's block and reads back.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "arena.hpp"
+#include "layout_cache.hpp"
 
 #include <selvage/comm/detail/signal.hpp>
 #include <selvage/error.hpp>
@@ -39,6 +40,8 @@ class ContextState {
   [[nodiscard]] bool yields() const { return yields_; }
   [[nodiscard]] Arena& arena() { return arena_; }
   [[nodiscard]] PeerMappings& mappings() { return mappings_; }
+  /// Flattened layouts, shared by the ranks of this host.
+  [[nodiscard]] LayoutCache& layouts() { return *layouts_; }
   /// Why ranks of one physical host can't map each other's memory of a kind; empty when they can.
   [[nodiscard]] const std::string& mapping_refusal(MemoryKind memory) const {
     return memory == MemoryKind::host ? mapping_refusal_ : device_mapping_refusal_;
@@ -91,6 +94,7 @@ class ContextState {
 
  private:
   void probe_mappings();
+  void share_layouts();
   void wait_request(MPI_Request& request, const std::function<std::string()>& what);
   template <class Buffers>
   void wait_collective(MPI_Request& request, std::unique_ptr<Buffers>& buffers, std::string_view operation);
@@ -119,9 +123,11 @@ class ContextState {
   Flag* entered_ = nullptr;
   struct PeerEntered {
     int rank;
+    SharedRange range;
     PeerMappings::Mapped flag;
   };
   std::vector<PeerEntered> peers_entered_;
+  std::unique_ptr<LayoutCache> layouts_;
   std::unique_ptr<Proxy> proxy_;
 };
 

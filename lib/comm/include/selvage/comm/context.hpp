@@ -1,5 +1,6 @@
 #pragma once
 
+#include <selvage/comm/datatype.hpp>
 #include <selvage/topo/machine.hpp>
 
 #include <mpi.h>
@@ -48,6 +49,9 @@ class Context {
   [[nodiscard]] void* allocate_shared(std::size_t bytes) const;
   /// Gives one `allocate_shared` block back. Peers that still map it keep their mapping; not collective.
   void deallocate_shared(void* block) const;
+
+  /// How this rank's Datatypes were flattened so far; not collective.
+  [[nodiscard]] LayoutCacheCounters layout_cache_counters() const;
 
   /// Below the public interface: what lib/comm's own objects share.
   [[nodiscard]] const std::shared_ptr<detail::ContextState>& state() const { return state_; }
