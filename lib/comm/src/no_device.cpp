@@ -1,6 +1,7 @@
 #include "copier.hpp"
 #include "device.hpp"
 #include "device_peer.hpp"
+#include "device_transfer.hpp"
 #include "transports/copy_engine.hpp"
 
 #include <selvage/error.hpp>
@@ -41,6 +42,13 @@ std::unique_ptr<HaloTransport> make_device_peer_transport(TransportParts) {
   throw Error(ErrorKind::unsupported, no_gpus);
 }
 std::unique_ptr<HaloTransport> make_copy_engine_transport(TransportParts) {
+  throw Error(ErrorKind::unsupported, no_gpus);
+}
+
+std::unique_ptr<RunCopy> make_device_run_copy(const std::vector<CopyRun>&) {
+  throw Error(ErrorKind::unsupported, no_gpus);
+}
+std::unique_ptr<TransferPath> make_device_peer_transfer(const TransferParts&) {
   throw Error(ErrorKind::unsupported, no_gpus);
 }
 

@@ -1,0 +1,370 @@
+#include "random_types.hpp"
+#include "thrown.hpp"
+
+#include <selvage/comm/context.hpp>
+#include <selvage/comm/typed_transfer.hpp>
+
+#include <Kokkos_Core.hpp>
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace selvage::test {
+namespace {
+
+using Space = Kokkos::DefaultExecutionSpace;
+constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
+
+using ByteView = Kokkos::View<unsigned char*, Space::memory_space>;
+using HostBytes = Kokkos::View<unsigned char*, Kokkos::HostSpace>;
+
+/// Bytes that partners can map, and their image on the host.
+class Bytes {
+ public:
+  Bytes(const Context& context, std::int64_t size, bool is_shared = true)
+      : context_(context), is_shared_(on_host && is_shared) {
+    const auto bytes = static_cast<std::size_t>(std::max<std::int64_t>(size, 1));
+    if (is_shared_) {
+      memory_ = context.allocate_shared(bytes);
+      view_ = ByteView(static_cast<unsigned char*>(memory_), bytes);
+    } else {
+      view_ = ByteView("bytes", bytes);
+    }
+    image_ = HostBytes("image", bytes);
+  }
+  Bytes(const Bytes&) = delete;
+  Bytes& operator=(const Bytes&) = delete;
+  ~Bytes() {
+    if (is_shared_) context_.deallocate_shared(memory_);
+  }
+
+  [[nodiscard]] const ByteView& view() const { return view_; }
+  [[nodiscard]] unsigned char* image() const { return image_.data(); }
+  [[nodiscard]] std::size_t size() const { return image_.size(); }
+
+  /// Other values for each round and rank.
+  void fill(int round, int rank) const {
+    for (std::size_t i = 0; i < size(); ++i)
+      image_(i) =
+          static_cast<unsigned char>((i * 7 + static_cast<std::size_t>(round) * 31 + rank * 101) % 251);
+    Kokkos::deep_copy(view_, image_);
+  }
+  void poison() const {
+    Kokkos::deep_copy(image_, 0xee);
+    Kokkos::deep_copy(view_, image_);
+  }
+  [[nodiscard]] std::vector<unsigned char> read() const {
+    Kokkos::deep_copy(image_, view_);
+    return {image_.data(), image_.data() + size()};
+  }
+
+ private:
+  Context context_;
+  bool is_shared_;
+  void* memory_ = nullptr;
+  ByteView view_;
+  HostBytes image_;
+};
+
+/// A pair of types that hold the same elements, the second of which a receiver may have.
+struct Matching {
+  TypePair from;
+  TypePair to;
+};
+
+/// Every byte at most once.
+bool is_injective(const TypePair& type) {
+  const std::int64_t bytes = std::max<std::int64_t>(type.ours.true_upper_bound(), 1);
+  std::vector<unsigned char> memory(bytes, 0);
+  std::vector<unsigned char> ones(std::max<std::int64_t>(type.ours.size(), 1), 1);
+  int position = 0;
+  MPI_Unpack(ones.data(), static_cast<int>(type.ours.size()), &position, memory.data(), 1, *type.mpi,
+             MPI_COMM_SELF);
+  return std::accumulate(memory.begin(), memory.end(), std::int64_t{0}) == type.ours.size();
+}
+
+/// The same on every rank: random types of elements that are as long as their alignment, or not.
+Matching make_matching(unsigned seed) {
+  for (;; seed += 1000) {
+    RandomTypes types(seed, 1 << seed % 4, true);
+    const TypePair one = types.make(types.number(1, 3));
+    const TypePair other = types.make(types.number(1, 3));
+    const std::int64_t bytes = std::lcm(one.ours.size(), other.ours.size());
+    if (bytes == 0 || bytes > 20'000) continue;
+    const Matching pair{types.several(one, bytes / one.ours.size()),
+                        types.several(other, bytes / other.ours.size())};
+    if (pair.from.ours.true_lower_bound() < 0 || pair.to.ours.true_lower_bound() < 0) continue;
+    if (is_injective(pair.to)) return pair;
+  }
+}
+
+struct Form {
+  std::string name;
+  std::optional<Transport> transport;
+  bool is_shared;
+};
+
+class TypedTransfers : public testing::TestWithParam<Form> {
+ protected:
+  [[nodiscard]] int rank() const { return context_.rank(); }
+  [[nodiscard]] int after() const { return (rank() + 1) % context_.size(); }
+  [[nodiscard]] int before() const { return (rank() + context_.size() - 1) % context_.size(); }
+  [[nodiscard]] TransferOptions options() const { return {.transport = GetParam().transport}; }
+
+  /// Skips what these ranks can't do.
+  void SetUp() override {
+    const bool one_host = context_.machine().host_count() == 1;
+    if (GetParam().transport == Transport::peer && !one_host) GTEST_SKIP() << "no peers across hosts";
+    if (GetParam().transport == Transport::mpi_direct && !on_host)
+      GTEST_SKIP() << "MPI may not take GPU memory";
+  }
+
+  /// What MPI makes of the sender's bytes in the receiver's.
+  static std::vector<unsigned char> expected(const Matching& types, const Bytes& from, const Bytes& to) {
+    std::vector<unsigned char> packed(types.from.ours.size());
+    int position = 0;
+    MPI_Pack(from.image(), 1, *types.from.mpi, packed.data(), static_cast<int>(packed.size()), &position,
+             MPI_COMM_SELF);
+    position = 0;
+    MPI_Unpack(packed.data(), static_cast<int>(packed.size()), &position, to.image(), 1, *types.to.mpi,
+               MPI_COMM_SELF);
+    return {to.image(), to.image() + to.size()};
+  }
+
+  const Context context_{MPI_COMM_WORLD};
+};
+
+int count_different(const std::vector<unsigned char>& seen, const std::vector<unsigned char>& expected) {
+  int different = 0;
+  for (std::size_t i = 0; i < seen.size(); ++i) different += seen[i] == expected[i] ? 0 : 1;
+  return different;
+}
+
+int on_all_ranks(int count) {
+  int total = 0;
+  MPI_Allreduce(&count, &total, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  return total;
+}
+
+TEST_P(TypedTransfers, MoveRandomLayoutsAroundARingAsMpiDoes) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    const Matching types = make_matching(seed);
+    const Bytes from(context_, types.from.ours.true_upper_bound(), GetParam().is_shared);
+    const Bytes to(context_, types.to.ours.true_upper_bound(), GetParam().is_shared);
+    TypedTransfer transfer(Space(), context_, {transfer_end(after(), from.view(), types.from.ours)},
+                           {transfer_end(before(), to.view(), types.to.ours)}, options());
+    for (int round = 0; round < 3; ++round) {
+      from.fill(round, rank());
+      to.poison();
+      transfer.run(Space());
+      Space().fence();
+      transfer.check();
+      const std::vector<unsigned char> seen = to.read();
+      from.fill(round, before());
+      to.poison();
+      ASSERT_EQ(on_all_ranks(count_different(seen, expected(types, from, to))), 0)
+          << "seed " << seed << ", round " << round << ": " << types.from.text << "\nto " << types.to.text
+          << "\n"
+          << transfer.explain();
+    }
+  }
+}
+
+/// Bytes that don't divide evenly into words, from any address to any other.
+TEST_P(TypedTransfers, MoveUnalignedBlocksOfEverySize) {
+  for (const std::int64_t length : {1, 2, 3, 7, 15, 16, 17, 31, 48, 100, 511, 512, 513, 2047, 2049, 5000}) {
+    for (const std::int64_t offset : {0, 1, 2, 4, 8}) {
+      const std::array<std::int64_t, 3> lengths{length, 1, length};
+      const std::array<std::int64_t, 3> here{offset, length + 20, length + 41};
+      const std::array<std::int64_t, 3> there{length + 35, 3 * length + 50, 3};
+      const Datatype from_type = Datatype::hindexed(lengths, here, Datatype::element(1));
+      const Datatype to_type = Datatype::hindexed(lengths, there, Datatype::element(1));
+      const Bytes from(context_, from_type.true_upper_bound(), GetParam().is_shared);
+      const Bytes to(context_, to_type.true_upper_bound(), GetParam().is_shared);
+      TypedTransfer transfer(Space(), context_, {transfer_end(after(), from.view(), from_type)},
+                             {transfer_end(before(), to.view(), to_type)}, options());
+      from.fill(1, rank());
+      to.poison();
+      transfer.run(Space());
+      Space().fence();
+      const std::vector<unsigned char> seen = to.read();
+      from.fill(1, before());
+      std::vector<unsigned char> wanted(seen.size(), 0xee);
+      for (int block = 0; block < 3; ++block)
+        std::copy_n(from.image() + here[block], lengths[block], wanted.begin() + there[block]);
+      ASSERT_EQ(on_all_ranks(count_different(seen, wanted)), 0) << length << " bytes from " << offset;
+    }
+  }
+}
+
+/// All ranks to all, themselves included, in three parts each way: odd numbers of elements, and none.
+TEST_P(TypedTransfers, ServeAllPartnersAtOnce) {
+  const int size = context_.size();
+  constexpr std::int64_t rows = 40;
+  using Pair = std::array<std::int64_t, 2>;
+  const Datatype doubles = Datatype::of<double>();
+  const Bytes from(context_, rows * size * 8, GetParam().is_shared);
+  const Bytes to(context_, rows * size * 8, GetParam().is_shared);
+  std::vector<TransferEnd> sends;
+  std::vector<TransferEnd> receives;
+  for (int other = 0; other < size; ++other) {
+    for (const Pair part : {Pair{0, 13}, Pair{13, 0}, Pair{13, rows - 13}}) {
+      const auto [first, count] = part;
+      sends.push_back(
+          transfer_end(other, from.view(),
+                       Datatype::subarray(Pair{rows, size}, Pair{count, 1}, Pair{first, other}, doubles)));
+      receives.push_back(
+          transfer_end(other, to.view(),
+                       Datatype::subarray(Pair{size, rows}, Pair{1, count}, Pair{other, first}, doubles)));
+    }
+  }
+  TypedTransfer transfer(Space(), context_, sends, receives, options());
+  for (int round = 0; round < 5; ++round) {
+    from.fill(round, rank());
+    to.poison();
+    transfer.start(Space());
+    transfer.finish(Space());
+    Space().fence();
+    const std::vector<unsigned char> seen = to.read();
+    int wrong = 0;
+    for (int other = 0; other < size; ++other) {
+      from.fill(round, other);
+      for (std::int64_t i = 0; i < rows * 8; ++i) {
+        const unsigned char sent = from.image()[(i / 8 * size + rank()) * 8 + i % 8];
+        wrong += seen[other * rows * 8 + i] == sent ? 0 : 1;
+      }
+    }
+    ASSERT_EQ(on_all_ranks(wrong), 0) << "round " << round << "\n" << transfer.explain();
+  }
+}
+
+/// Nothing but the transfer itself orders the ranks: a receiver that is late must still find its elements of
+/// this round, and a sender that is late must not be waited past.
+TEST_P(TypedTransfers, KeepElementsThatAreStillRead) {
+  if (!on_host) GTEST_SKIP() << "reads on the host between rounds";
+  constexpr int rounds = 3000;
+  constexpr std::int64_t count = 16;
+  const Datatype type = Datatype::vector(count, 1, 3, Datatype::of<int>());
+  const Bytes from(context_, type.true_upper_bound(), GetParam().is_shared);
+  const Bytes to(context_, type.true_upper_bound(), GetParam().is_shared);
+  auto* sent = reinterpret_cast<int*>(from.view().data());
+  const auto* received = reinterpret_cast<const int*>(to.view().data());
+  TypedTransfer transfer(Space(), context_, {transfer_end(after(), from.view(), type)},
+                         {transfer_end(before(), to.view(), type)}, options());
+  std::minstd_rand dice(rank() + 1);
+  int wrong = 0;
+  for (int round = 0; round < rounds; ++round) {
+    for (std::int64_t i = 0; i < count; ++i) sent[3 * i] = round * 1000 + before() + static_cast<int>(i);
+    transfer.start(Space());
+    if (dice() % 32 == 0) sched_yield();
+    transfer.finish(Space());
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (i == count / 2 && dice() % 32 == 0) sched_yield();
+      const int seen = *const_cast<const volatile int*>(received + 3 * i);
+      const int sender_before = (before() + context_.size() - 1) % context_.size();
+      wrong += seen == round * 1000 + sender_before + static_cast<int>(i) ? 0 : 1;
+    }
+  }
+  EXPECT_EQ(on_all_ranks(wrong), 0);
+}
+
+/// What was flattened once isn't again, on any rank of the host.
+TEST_P(TypedTransfers, FlattenALayoutOncePerHost) {
+  const Datatype type = Datatype::vector(77, 2, 5, Datatype::of<float>());
+  const Bytes from(context_, type.true_upper_bound(), GetParam().is_shared);
+  const Bytes to(context_, type.true_upper_bound(), GetParam().is_shared);
+  constexpr int plans = 4;
+  for (int plan = 0; plan < plans; ++plan) {
+    const TypedTransfer transfer(Space(), context_, {transfer_end(after(), from.view(), type)},
+                                 {transfer_end(before(), to.view(), type)}, options());
+    if (context_.machine().host_count() > 1) continue;
+    // Ranks that plan at the same moment may each flatten it; from the second plan on, none does.
+    MPI_Barrier(MPI_COMM_WORLD);
+    const LayoutCacheCounters counters = context_.layout_cache_counters();
+    EXPECT_LE(counters.misses, 1U);
+    EXPECT_EQ(counters.hits + counters.host_hits + counters.misses, 2U * (plan + 1));
+  }
+}
+
+TEST_P(TypedTransfers, RefuseEndsThatDontMatch) {
+  if (context_.size() == 1) GTEST_SKIP() << "needs two ranks";
+  const Bytes bytes(context_, 80, GetParam().is_shared);
+  const Datatype doubles = Datatype::of<double>();
+  const auto plan = [&](const Datatype& sent, const Datatype& received, int parts) {
+    return message_on_all_ranks(ErrorKind::usage, [&] {
+      const std::vector<TransferEnd> sends(parts, transfer_end(after(), bytes.view(), sent));
+      const TypedTransfer transfer(Space(), context_, sends, {transfer_end(before(), bytes.view(), received)},
+                                   options());
+    });
+  };
+  const auto contains = [](const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+  };
+  EXPECT_TRUE(contains(plan(doubles, Datatype::contiguous(2, doubles), 1), "rank 0 "));
+  EXPECT_TRUE(
+      contains(plan(doubles, Datatype::contiguous(2, Datatype::of<float>()), 1), "of 8 bytes together"));
+  EXPECT_TRUE(contains(plan(doubles, doubles, 2), "sends 2 parts"));
+  EXPECT_TRUE(contains(plan(Datatype::contiguous(11, doubles), Datatype::contiguous(11, doubles), 1),
+                       "reaches from byte 0 to 88"));
+}
+
+std::string name_of(const testing::TestParamInfo<Form>& tested) {
+  return tested.param.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryPath, TypedTransfers,
+                         testing::Values(Form{"chosen", {}, true}, Form{"peer", Transport::peer, true},
+                                         Form{"mpi_direct", Transport::mpi_direct, true},
+                                         Form{"mpi_staged", Transport::mpi_staged, true},
+                                         Form{"unshared_memory", {}, false}),
+                         name_of);
+
+TEST(TypedTransfer, NamesTheRankThatIsLate) {
+  const ScopedVariable limit("SELVAGE_TIMEOUT_MS", "300");
+  const Context context(MPI_COMM_WORLD);
+  if (context.size() == 1) GTEST_SKIP() << "needs two ranks";
+  const Bytes bytes(context, 64);
+  const int last = context.size() - 1;
+  std::vector<TransferEnd> sends;
+  std::vector<TransferEnd> receives;
+  const Datatype doubles = Datatype::contiguous(8, Datatype::of<double>());
+  if (context.rank() == last) sends.push_back(transfer_end(0, bytes.view(), doubles));
+  if (context.rank() == 0) receives.push_back(transfer_end(last, bytes.view(), doubles));
+  TypedTransfer transfer(Space(), context, sends, receives);
+  if (context.rank() == 0) {
+    const auto error = thrown_by([&] {
+      transfer.run(Space());
+      Space().fence();
+      transfer.check();
+    });
+    ASSERT_TRUE(error.has_value());
+    EXPECT_EQ(error->kind(), ErrorKind::timeout) << error->what();
+    EXPECT_NE(error->message().find("rank " + std::to_string(last)), std::string::npos) << error->what();
+    EXPECT_NE(error->message().find("epoch 1 wanted, 0 seen"), std::string::npos) << error->what();
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST(TypedTransfer, NamesTheRankThatDoesntNameThisOne) {
+  const ScopedVariable limit("SELVAGE_TIMEOUT_MS", "300");
+  const Context context(MPI_COMM_WORLD);
+  if (context.size() == 1) GTEST_SKIP() << "needs two ranks";
+  const Bytes bytes(context, 8);
+  std::vector<TransferEnd> sends;
+  if (context.rank() == 0) sends.push_back(transfer_end(1, bytes.view(), Datatype::of<double>()));
+  const auto error = thrown_by([&] { const TypedTransfer transfer(Space(), context, sends, {}); });
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->kind(), ErrorKind::timeout) << error->what();
+  const bool names_it = error->message().find("rank 1 to name this rank") != std::string::npos;
+  EXPECT_EQ(names_it, context.rank() == 0) << error->what();
+}
+
+}  // namespace
+}  // namespace selvage::test
