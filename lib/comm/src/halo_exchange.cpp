@@ -101,6 +101,9 @@ void HaloExchange::reduce_field(detail::Executor& executor, detail::Combiner& co
                                 std::uint64_t fields) {
   plan_->reduce(executor, combiner, fields);
 }
+HaloPort HaloExchange::make_port(detail::Executor& executor, std::span<const std::byte* const> addresses) {
+  return plan_->make_port(executor, addresses);
+}
 void HaloExchange::check() const {
   plan_->check();
 }

@@ -2,6 +2,7 @@
 
 #include "registry.hpp"
 #include "transports/local.hpp"
+#include "transports/peer.hpp"
 #include "wait.hpp"
 
 #include <selvage/environment.hpp>
@@ -18,6 +19,7 @@ namespace selvage::detail {
 namespace {
 
 constexpr std::string_view construction = "the construction of a HaloExchange";
+constexpr std::string_view port_construction = "the construction of a HaloPort";
 
 std::string direction_name(Direction direction, int axes) {
   std::string name;
@@ -92,11 +94,11 @@ HaloPlan::HaloPlan(std::shared_ptr<ContextState> context, const Executor& execut
     require_boxes_hold_halos();
   });
   const int first_tag = context_->take_tags(tags_per_plan);
-  std::vector<PeerPlan> peers = introduce(first_tag);
+  peers_ = introduce(first_tag);
   context_->all_or_none(construction, [&] {
-    for (const PeerPlan& peer : peers) require_matching(peer);
+    for (const PeerPlan& peer : peers_) require_matching(peer);
   });
-  make_transports(std::move(peers), choices, executor, first_tag);
+  make_transports(peers_, choices, executor, first_tag);
 }
 
 void HaloPlan::require_same_everywhere(const HaloChoices& choices) {
@@ -323,6 +325,35 @@ void HaloPlan::begin(Executor& executor, std::uint64_t fields, bool reverse) {
 
 void HaloPlan::check() const {
   for (const auto& transport : transports_) transport->check();
+  for (const auto& port : ports_) port->check();
+}
+
+HaloPort HaloPlan::make_port(Executor& executor, std::span<const std::byte* const> addresses) {
+  std::vector<std::size_t> chosen;
+  context_->all_or_none(port_construction, [&] {
+    for (const std::byte* address : addresses)
+      chosen.push_back(static_cast<std::size_t>(std::countr_zero(field_bit(address))));
+    for (const PeerPlan& peer : peers_) {
+      const std::string refusal =
+          peer.neighbour.rank == context_->rank() ? "" : refuse_peer(facts_about(peer));
+      if (refusal.empty()) continue;
+      throw Error(ErrorKind::unsupported,
+                  fmt::format("HaloExchange::device() stores into the memory of every neighbour; rank {}: {}",
+                              peer.neighbour.rank, refusal));
+    }
+  });
+  const int tag = context_->take_tags(1);
+  context_->all_or_none(port_construction, [&] {
+    ports_.push_back(std::make_unique<PortPlan>(PortParts{.context = *context_,
+                                                          .executor = executor,
+                                                          .shape = neighbourhood_.shape,
+                                                          .fields = fields_,
+                                                          .chosen = chosen,
+                                                          .peers = peers_,
+                                                          .ghost_reuse = ghost_reuse_,
+                                                          .tag = tag}));
+  });
+  return ports_.back()->port();
 }
 
 std::uint64_t HaloPlan::start(Executor& executor, std::uint64_t fields) {

@@ -3,6 +3,7 @@
 #include "context_state.hpp"
 #include "neighbourhood.hpp"
 #include "path_selector.hpp"
+#include "port_plan.hpp"
 #include "transports/transport.hpp"
 
 #include <selvage/comm/detail/executor.hpp>
@@ -41,6 +42,9 @@ class HaloPlan {
   void finish(Executor& executor, std::uint64_t epoch);
   void reduce(Executor& executor, Combiner& combiner, std::uint64_t fields);
 
+  /// Collective. \param addresses  of the Views, in the caller's order
+  [[nodiscard]] HaloPort make_port(Executor& executor, std::span<const std::byte* const> addresses);
+
   [[nodiscard]] std::uint64_t field_bit(const std::byte* address) const;
   [[nodiscard]] std::string explain() const;
   [[nodiscard]] std::int64_t bytes_per_exchange() const;
@@ -76,6 +80,8 @@ class HaloPlan {
   bool corners_;
   std::vector<ChosenPath> paths_;
   std::vector<std::unique_ptr<HaloTransport>> transports_;
+  std::vector<PeerPlan> peers_;
+  std::vector<std::unique_ptr<PortPlan>> ports_;
   std::vector<Contribution> contributions_;
 
   std::uint64_t epoch_ = 0;

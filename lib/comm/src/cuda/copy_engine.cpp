@@ -210,7 +210,7 @@ class CopyEngineTransport final : public HaloTransport {
   std::vector<PeerLink> links_;
   Buffer packed_;
   DeviceArray<DeviceState> state_;
-  PinnedValue<Fault> fault_;
+  PinnedValue<PeerFault> fault_;
   std::array<Direction, 2> directions_;  ///< forward, reverse
   Direction* in_flight_ = nullptr;
 };

@@ -247,7 +247,7 @@ class DevicePeerTransport final : public HaloTransport {
   Mailbox mailbox_;
   std::vector<PeerLink> links_;
   DeviceArray<DeviceState> state_;
-  PinnedValue<Fault> fault_;
+  PinnedValue<PeerFault> fault_;
   std::map<Key, Launches> launches_;
   Launches* in_flight_ = nullptr;
   unsigned long long capture_ = 0;

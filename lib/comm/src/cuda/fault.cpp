@@ -8,7 +8,7 @@
 
 namespace selvage::detail {
 
-void throw_if_failed(Fault& fault, std::chrono::milliseconds timeout, std::string_view transport) {
+void throw_if_failed(PeerFault& fault, std::chrono::milliseconds timeout, std::string_view transport) {
   // Acquires what the kernel wrote before it released `kind`.
   const std::uint64_t kind = acquire_word(fault.kind);
   if (kind == Fault::none) return;

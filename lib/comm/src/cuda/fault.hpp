@@ -9,6 +9,6 @@ namespace selvage::detail {
 
 /// Throws what a plan's kernels have reported to the host, if anything.
 /// \param transport  names it in the message
-void throw_if_failed(Fault& fault, std::chrono::milliseconds timeout, std::string_view transport);
+void throw_if_failed(PeerFault& fault, std::chrono::milliseconds timeout, std::string_view transport);
 
 }  // namespace selvage::detail

@@ -2,6 +2,8 @@
 
 #include "../transports/mailbox.hpp"
 
+#include <selvage/comm/detail/port_table.hpp>
+
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
@@ -38,13 +40,8 @@ struct DevicePeer {
   std::uint64_t blocks_done;  ///< of this launch
 };
 
-/// The first failure of a wait. In host memory that kernels write; `kind` is released last.
-struct Fault {
-  enum Kind : std::uint64_t { none, arrival_late, credit_late, mismatch };
-  std::uint64_t kind = none;
-  std::uint64_t rank = 0;
-  std::uint64_t wanted = 0;
-  std::uint64_t seen = 0;
+/// A Fault, and what two ranks that call one HaloExchange differently do.
+struct PeerFault : Fault {
   Operation theirs;
   Operation mine;
 };
@@ -65,7 +62,7 @@ struct PeerProgram {
   std::uint32_t chunk_count;
   std::uint32_t peer_count;
   DeviceState* state;
-  Fault* fault;
+  PeerFault* fault;
   Operation operation;
   std::uint64_t timeout_ns;
 };

@@ -19,14 +19,22 @@ class Carver {
   std::uint64_t used_ = 0;
 };
 
-Buffer allocate_zeroed(const TransportParts& parts, std::size_t bytes) {
-  if (!parts.executor.runs_on_host()) return parts.executor.allocate_zeroed(bytes);
-  Arena& arena = parts.context.arena();
+Buffer allocate_zeroed(ContextState& context, const Executor& executor, std::size_t bytes) {
+  if (!executor.runs_on_host()) return executor.allocate_zeroed(bytes);
+  Arena& arena = context.arena();
   std::byte* data = arena.allocate(bytes);
   return {data, std::shared_ptr<void>(data, [&arena](void* block) { arena.deallocate(block); })};
 }
 
 }  // namespace
+
+NamedBuffer allocate_named(ContextState& context, const Executor& executor, std::size_t bytes) {
+  Buffer buffer = allocate_zeroed(context, executor, bytes);
+  const auto kind = executor.runs_on_host() ? MemoryKind::host : MemoryKind::device;
+  const auto range = context.name_memory(buffer.data, bytes, kind);
+  if (!range) throw Error(ErrorKind::unsupported, "flags lie in memory that can't be named to other ranks");
+  return {std::move(buffer), *range};
+}
 
 Mailbox::Mailbox(const TransportParts& parts, const std::vector<LandingBytes>& landing_bytes) {
   Carver carver;
@@ -36,13 +44,10 @@ Mailbox::Mailbox(const TransportParts& parts, const std::vector<LandingBytes>& l
     for (auto& offset : card.ghosts_offsets) offset = carver.take(bytes.ghosts);
     card.contributions_offset = carver.take(bytes.contributions);
   }
-  memory_ = allocate_zeroed(parts, carver.used());
+  NamedBuffer memory = allocate_named(parts.context, parts.executor, carver.used());
+  memory_ = std::move(memory.buffer);
   data_ = memory_.data;
-  const auto kind = parts.executor.runs_on_host() ? MemoryKind::host : MemoryKind::device;
-  const auto range = parts.context.name_memory(data_, carver.used(), kind);
-  if (!range)
-    throw Error(ErrorKind::unsupported, "a mailbox lies in memory that can't be named to other ranks");
-  for (MailboxCard& card : cards_) card.range = *range;
+  for (MailboxCard& card : cards_) card.range = memory.range;
 }
 
 }  // namespace selvage::detail

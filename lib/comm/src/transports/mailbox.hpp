@@ -43,12 +43,18 @@ struct MailboxCard {
   std::uint64_t contributions_offset = 0;
 };
 
+/// Zeroed memory of a plan that peers can map, and its name: in GPU memory where the plan's kernels run there,
+/// so that they poll their own memory; else in shared host memory.
+struct NamedBuffer {
+  Buffer buffer;
+  SharedRange range;
+};
+[[nodiscard]] NamedBuffer allocate_named(ContextState& context, const Executor& executor, std::size_t bytes);
+
 /// Everything of this rank that peers write to, except the fields: per peer, flags and landing blocks, where
 /// bytes wait until this rank copies them on or folds them in.
 class Mailbox {
  public:
-  /// In GPU memory where the plan's kernels run there, so that they poll their own memory; else in shared
-  /// host memory.
   /// \param landing_bytes  per peer
   Mailbox(const TransportParts& parts, const std::vector<LandingBytes>& landing_bytes);
 

@@ -4,13 +4,16 @@
 #include <selvage/comm/detail/field.hpp>
 #include <selvage/comm/detail/kokkos_executor.hpp>
 #include <selvage/comm/grid.hpp>
+#include <selvage/comm/halo_port.hpp>
 #include <selvage/comm/operations.hpp>
 #include <selvage/comm/options.hpp>
 
 #include <Kokkos_Core.hpp>
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -101,6 +104,23 @@ class HaloExchange {
     reduce_field(executor, combiner, select(view));
   }
 
+  /// The handle for kernels that send their own boundary; see HaloPort. Collective: make it once and keep it.
+  /// Kernels of one port follow each other on one instance; exchange() may take turns with them.
+  /// \param views  numbered from 0 in this order; with GhostReuse::alternating, those that alternate
+  /// \throws Error{unsupported} that names a neighbour whose memory this rank can't map, and why
+  template <class Space, class... Views>
+  [[nodiscard]] HaloPort device(const Space& space, const Views&... views) {
+    detail::KokkosExecutor<Space> executor(space);
+    const std::array<const std::byte*, sizeof...(Views)> addresses{view_address(views)...};
+    return make_port(executor, addresses);
+  }
+  /// Enqueues a wait until all ghosts hold what the neighbours put in the last launch that closed. For kernels
+  /// that don't wait themselves: their league isn't resident at once, or ranks share a GPU.
+  template <class Space>
+  void await(const Space& space, const HaloPort& port) const {
+    Kokkos::parallel_for("comm::await", Kokkos::TeamPolicy<Space>(space, 1, 1), detail::AwaitGhosts{port});
+  }
+
   /// Throws what the device found while it waited for earlier exchanges: a kernel can't throw, so a late
   /// peer shows here, and in the next start(). Call it after a fence where that is too late. Does nothing
   /// on host spaces.
@@ -130,6 +150,7 @@ class HaloExchange {
   [[nodiscard]] std::uint64_t field_bit(const std::byte* address) const;
   std::uint64_t start_fields(detail::Executor& executor, std::uint64_t fields);
   void finish_fields(detail::Executor& executor, std::uint64_t epoch);
+  [[nodiscard]] HaloPort make_port(detail::Executor& executor, std::span<const std::byte* const> addresses);
   void reduce_field(detail::Executor& executor, detail::Combiner& combiner, std::uint64_t fields);
 
   std::shared_ptr<detail::HaloPlan> plan_;  // shared only so that its type may stay incomplete here

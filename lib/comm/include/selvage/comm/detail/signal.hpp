@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Kokkos_Macros.hpp>
+#include <sched.h>
 
 #include <atomic>
 #include <chrono>
@@ -68,6 +69,11 @@ KOKKOS_INLINE_FUNCTION std::uint64_t count_in(std::uint64_t& counter, std::uint6
       0, cuda::memory_order_relaxed);))
   KOKKOS_IF_ON_HOST((std::atomic_ref<std::uint64_t>(counter).store(0, std::memory_order_relaxed);))
   return true;
+}
+
+/// What a polling thread does between polls where waiting ranks share cores; nothing on a device.
+KOKKOS_INLINE_FUNCTION void yield_core() {
+  KOKKOS_IF_ON_HOST((sched_yield();))
 }
 
 /// Nanoseconds of a clock that all multiprocessors of a device, or all threads of a host, share.

@@ -1,0 +1,326 @@
+#pragma once
+
+#include <selvage/comm/detail/port_copy.hpp>
+#include <selvage/comm/detail/port_table.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace selvage {
+
+/// The neighbour in a direction: -1, 0 or 1 per axis of the grid.
+struct Towards {
+  int axis0 = 0;
+  int axis1 = 0;
+  int axis2 = 0;
+  [[nodiscard]] KOKKOS_FUNCTION constexpr int code() const {
+    return (axis0 + 1) + 3 * (axis1 + 1) + 9 * (axis2 + 1);
+  }
+};
+
+/// Cells of a View, by its indices: begin inclusive, end exclusive. Axes that the grid doesn't have are left
+/// out.
+struct PortBox {
+  std::int64_t begin[3] = {0, 0, 0};
+  std::int64_t end[3] = {1, 1, 1};
+};
+
+/// Where a neighbour keeps its ghosts of this rank's cells, to be stored through by this rank's own indices.
+template <class T>
+struct RemoteGhosts {
+  std::byte* origin;
+  const std::int64_t* strides;  ///< bytes
+
+  KOKKOS_FUNCTION T& operator()(std::int64_t i, std::int64_t j = 0, std::int64_t k = 0,
+                                std::int64_t component = 0) const {
+    return *reinterpret_cast<T*>(origin + i * strides[0] + j * strides[1] + k * strides[2] +
+                                 component * strides[3]);
+  }
+};
+
+/// The handle through which a kernel sends its own boundary and waits for its ghosts: HaloExchange::device()
+/// makes it, kernels copy it. It is small and trivially copyable, and valid as long as its HaloExchange.
+///
+/// Triggered operations in direct form (LeBeane, thesis ch. 6): the put is fused into the kernel. A direction
+/// is an operation registered beforehand; its threshold is the number of cells that the neighbour keeps; every
+/// put counts its cells, and the one that completes them releases the neighbour's flag.
+///
+/// A launch begins with open() and ends with close() on every team, and makes one step or several. A step puts
+/// every cell of one View that a neighbour keeps, exactly once. All ranks make the same steps.
+class HaloPort {
+ public:
+  class Turn;
+
+  /// Every team calls it first. Tells the neighbours that launches before this one on the instance are past
+  /// their reads of ghosts.
+  template <class Team>
+  [[nodiscard]] KOKKOS_FUNCTION Turn open(const Team& team) const;
+
+  /// A turn that only waits: for kernels between the launches that put. Gives no credits and is not closed.
+  [[nodiscard]] KOKKOS_FUNCTION Turn at_rest() const;
+
+  [[nodiscard]] KOKKOS_FUNCTION bool has_neighbour(Towards towards) const {
+    return (present_ >> towards.code() & 1) != 0;
+  }
+  /// Cells that one step puts in a direction.
+  [[nodiscard]] KOKKOS_FUNCTION std::uint64_t cells(Towards towards) const {
+    return has_neighbour(towards) ? at(towards).cells : 0;
+  }
+  /// Where the neighbour keeps its ghosts of View number `view` (in the order of device()'s arguments): for
+  /// kernels that store by themselves and then count() what they stored.
+  template <class T>
+  [[nodiscard]] KOKKOS_FUNCTION RemoteGhosts<T> remote_ghosts(int view, Towards towards) const {
+    const detail::PortRegion& region = region_of(view, towards.code());
+    return {region.target, region.target_strides};
+  }
+
+ private:
+  friend class detail::PortPlan;
+
+  [[nodiscard]] KOKKOS_FUNCTION detail::PortDirection& at(Towards towards) const {
+    return directions_[towards.code()];
+  }
+  [[nodiscard]] KOKKOS_FUNCTION const detail::PortRegion& region_of(int view, int code) const {
+    return regions_[view * detail::direction_codes + code];
+  }
+
+  const detail::PortRegion* regions_ = nullptr;  ///< by View, then direction code
+  detail::PortDirection* directions_ = nullptr;  ///< by direction code
+  detail::PortState* state_ = nullptr;
+  detail::Fault* fault_ = nullptr;
+  std::uint64_t timeout_ns_ = 0;
+  std::uint32_t present_ = 0;  ///< a bit per direction code that has a neighbour
+  bool yields_ = false;
+  /// Cells that no neighbour keeps.
+  std::int64_t inner_begin_[3] = {};
+  std::int64_t inner_end_[3] = {};
+};
+
+/// A port during one launch. Steps count from 1; step 0 is the last step of the launch before.
+class HaloPort::Turn {
+ public:
+  /// Stores those cells of `box` that neighbours keep as ghosts into the neighbours' Views, and fires each
+  /// direction whose cells are complete. Called by all threads of a team; the boxes of a step's puts don't
+  /// overlap and hold every boundary cell. With GhostReuse::alternating the team has waited for its ghosts of
+  /// the step before, in every direction it puts to.
+  /// \return false when a credit came too late, which HaloExchange::check() reports
+  template <class Team>
+  KOKKOS_FUNCTION bool put(const Team& team, int view, const PortBox& box, std::uint64_t step = 1) const;
+
+  /// For cells that this team stored through remote_ghosts(): counts them, and fires the direction when they
+  /// complete it.
+  template <class Team>
+  KOKKOS_FUNCTION void fire(const Team& team, Towards towards, std::uint64_t cells,
+                            std::uint64_t step = 1) const {
+    team.team_barrier();
+    Kokkos::single(Kokkos::PerTeam(team), [&] { count(towards, cells, step); });
+  }
+
+  /// Waits until the ghosts of a direction hold what the neighbour put in its step of that number; true at
+  /// once where there is no neighbour. Called by all threads of a team. On a device the whole league has to be
+  /// resident, on a host the cells that the neighbour waits for have to be put before.
+  /// \return false when the time is up, which HaloExchange::check() reports
+  template <class Team>
+  KOKKOS_FUNCTION bool wait(const Team& team, Towards towards, std::uint64_t step) const {
+    return !port_.has_neighbour(towards) || wait_code(team, towards.code(), step);
+  }
+  /// The same for all directions.
+  template <class Team>
+  KOKKOS_FUNCTION bool wait_all(const Team& team, std::uint64_t step) const {
+    bool arrived = true;
+    for (std::uint32_t left = port_.present_; left != 0; left &= left - 1)
+      arrived = wait_code(team, detail::lowest_bit(left), step) && arrived;
+    return arrived;
+  }
+
+  /// Every team calls it last, with the number of steps that the launch made.
+  template <class Team>
+  KOKKOS_FUNCTION void close(const Team& team, std::uint64_t steps = 1) const {
+    Kokkos::single(Kokkos::PerTeam(team), [&] { close_one_of(team.league_size(), steps); });
+  }
+
+  // The same for a single thread, in kernels that synchronise their threads themselves.
+
+  /// Counts cells that this thread has stored, or has seen stored through a barrier.
+  KOKKOS_FUNCTION void count(Towards towards, std::uint64_t cells, std::uint64_t step) const {
+    if (port_.has_neighbour(towards) && cells > 0) count_code(towards.code(), cells, step);
+  }
+  /// Polls until the step's ghosts are here. \return false when the time is up
+  KOKKOS_FUNCTION bool await(Towards towards, std::uint64_t step) const {
+    return !port_.has_neighbour(towards) || await_code(towards.code(), step);
+  }
+  /// Waits until the neighbour's ghosts may be overwritten. \return false when the time is up
+  KOKKOS_FUNCTION bool await_credit(Towards towards, std::uint64_t step) const {
+    return !port_.has_neighbour(towards) || await_credit_code(towards.code(), step);
+  }
+  /// Tells the neighbour that this rank no longer reads the ghosts that `step` will overwrite: for launches of
+  /// several steps that exchange one View, or only one way.
+  KOKKOS_FUNCTION void give_credit(Towards towards, std::uint64_t step) const {
+    if (port_.has_neighbour(towards) && port_.at(towards).receives)
+      detail::release_epoch(port_.at(towards).remote->credit, base_ + step);
+  }
+  /// One of `all` callers per launch.
+  KOKKOS_FUNCTION void close_one_of(std::uint64_t all, std::uint64_t steps) const {
+    // The kernel's end publishes the epoch to the next launch.
+    if (detail::is_last_of(port_.state_->closed, all)) port_.state_->epoch = base_ + steps;
+  }
+
+ private:
+  friend class HaloPort;
+  KOKKOS_FUNCTION Turn(const HaloPort& port, std::uint64_t base) : port_(port), base_(base) {}
+
+  template <class Team>
+  KOKKOS_FUNCTION bool wait_code(const Team& team, int code, std::uint64_t step) const;
+  template <class Team>
+  KOKKOS_FUNCTION bool wait_credit(const Team& team, int code, std::uint64_t step) const;
+  KOKKOS_FUNCTION void count_code(int code, std::uint64_t cells, std::uint64_t step) const;
+  KOKKOS_FUNCTION bool await_code(int code, std::uint64_t step) const;
+  KOKKOS_FUNCTION bool await_credit_code(int code, std::uint64_t step) const;
+  KOKKOS_FUNCTION bool await_flag(const detail::Flag& flag, std::uint64_t wanted, int rank,
+                                  detail::Fault::Kind if_late) const;
+  KOKKOS_FUNCTION void report(detail::Fault::Kind kind, int rank, std::uint64_t wanted,
+                              std::uint64_t seen) const;
+
+  HaloPort port_;
+  std::uint64_t base_;
+};
+
+static_assert(std::is_trivially_copyable_v<HaloPort> && sizeof(HaloPort) <= 256,
+              "Kokkos makes the host wait for kernels whose functors are large");
+
+template <class Team>
+KOKKOS_FUNCTION HaloPort::Turn HaloPort::open(const Team& team) const {
+  const Turn turn(*this, state_->epoch);
+  if (team.league_rank() == 0) {
+    Kokkos::parallel_for(Kokkos::TeamVectorRange(team, detail::direction_codes), [&](int code) {
+      const detail::PortDirection& direction = directions_[code];
+      // Publishes to the neighbour: launches before this one are past their reads of these ghosts.
+      if ((present_ >> code & 1) != 0 && direction.receives)
+        detail::release_epoch(direction.remote->credit, turn.base_ + 1);
+    });
+  }
+  return turn;
+}
+
+KOKKOS_INLINE_FUNCTION HaloPort::Turn HaloPort::at_rest() const {
+  return Turn(*this, state_->epoch);
+}
+
+template <class Team>
+KOKKOS_FUNCTION bool HaloPort::Turn::put(const Team& team, int view, const PortBox& box,
+                                         std::uint64_t step) const {
+  if (detail::is_inside(box.begin, box.end, port_.inner_begin_, port_.inner_end_)) return true;
+  bool free = true;
+  for (std::uint32_t left = port_.present_; left != 0; left &= left - 1) {
+    const int code = detail::lowest_bit(left);
+    const detail::PortRegion& region = port_.region_of(view, code);
+    const detail::PortPart part(region, box.begin, box.end);
+    if (part.cells() == 0) continue;
+    if (wait_credit(team, code, step)) {
+      part.copy(team, region);
+    } else {
+      free = false;
+    }
+  }
+  team.team_barrier();
+  Kokkos::single(Kokkos::PerTeam(team), [&] {
+    for (std::uint32_t left = free ? port_.present_ : 0; left != 0; left &= left - 1) {
+      const int code = detail::lowest_bit(left);
+      const std::uint64_t cells = detail::PortPart(port_.region_of(view, code), box.begin, box.end).cells();
+      if (cells > 0) count_code(code, cells, step);
+    }
+  });
+  return free;
+}
+
+template <class Team>
+KOKKOS_FUNCTION bool HaloPort::Turn::wait_code(const Team& team, int code, std::uint64_t step) const {
+  if (!port_.directions_[code].receives) return true;
+  bool arrived = true;
+  Kokkos::single(
+      Kokkos::PerTeam(team), [&](bool& mine) { mine = await_code(code, step); }, arrived);
+  return arrived;
+}
+
+template <class Team>
+KOKKOS_FUNCTION bool HaloPort::Turn::wait_credit(const Team& team, int code, std::uint64_t step) const {
+  if (!port_.directions_[code].awaits_credit && base_ + step != 1) return true;
+  bool free = true;
+  Kokkos::single(
+      Kokkos::PerTeam(team), [&](bool& mine) { mine = await_credit_code(code, step); }, free);
+  return free;
+}
+
+KOKKOS_INLINE_FUNCTION void HaloPort::Turn::count_code(int code, std::uint64_t cells,
+                                                       std::uint64_t step) const {
+  detail::PortDirection& direction = port_.directions_[code];
+  const std::uint64_t epoch = base_ + step;
+  std::uint64_t counted = cells;
+  if (cells != direction.cells) {
+    std::uint64_t& counter = direction.counted[epoch % 2];
+    counted = detail::count_in(counter, cells);
+    if (counted == direction.cells) counter = 0;
+  }
+  if (counted > direction.cells) report(detail::Fault::surplus, direction.rank, direction.cells, counted);
+  // Publishes to the neighbour: all cells of this epoch, by this thread's team and those counted before it.
+  if (counted == direction.cells) detail::release_epoch(direction.remote->arrived, epoch);
+}
+
+KOKKOS_INLINE_FUNCTION bool HaloPort::Turn::await_code(int code, std::uint64_t step) const {
+  const detail::PortDirection& direction = port_.directions_[code];
+  // Acquires the neighbour's stores to this rank's ghosts.
+  return !direction.receives ||
+         await_flag(direction.own->arrived, base_ + step, direction.rank, detail::Fault::arrival_late);
+}
+
+KOKKOS_INLINE_FUNCTION bool HaloPort::Turn::await_credit_code(int code, std::uint64_t step) const {
+  const detail::PortDirection& direction = port_.directions_[code];
+  if (!direction.awaits_credit && base_ + step != 1) return true;
+  // Acquires that the neighbour is past its reads of what is to be overwritten.
+  return await_flag(direction.own->credit, base_ + step, direction.rank, detail::Fault::credit_late);
+}
+
+KOKKOS_INLINE_FUNCTION bool HaloPort::Turn::await_flag(const detail::Flag& flag, std::uint64_t wanted,
+                                                       int rank, detail::Fault::Kind if_late) const {
+  constexpr int polls_per_look = 64;
+  std::uint64_t start = 0;
+  while (true) {
+    for (int poll = 0; poll < polls_per_look; ++poll) {
+      if (detail::has_reached(detail::acquire_epoch(flag), wanted)) return true;
+      if (port_.yields_) detail::yield_core();
+    }
+    const std::uint64_t now = detail::clock_ns();
+    if (start == 0) start = now;
+    if (detail::acquire_word(port_.state_->failed) != 0) return false;
+    if (now - start <= port_.timeout_ns_) continue;
+    report(if_late, rank, wanted, detail::acquire_epoch(flag));
+    return false;
+  }
+}
+
+KOKKOS_INLINE_FUNCTION void HaloPort::Turn::report(detail::Fault::Kind kind, int rank, std::uint64_t wanted,
+                                                   std::uint64_t seen) const {
+  if (detail::count_in(port_.state_->failed, 1) != 1) return;
+  port_.fault_->rank = static_cast<std::uint64_t>(rank);
+  port_.fault_->wanted = wanted;
+  port_.fault_->seen = seen;
+  // Publishes to the host: the description above.
+  detail::release_word(port_.fault_->kind, kind);
+}
+
+namespace detail {
+
+/// One team that waits for the ghosts of the last launch.
+struct AwaitGhosts {
+  HaloPort port;
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team& team) const {
+    (void)port.at_rest().wait_all(team, 0);
+  }
+};
+
+}  // namespace detail
+
+}  // namespace selvage

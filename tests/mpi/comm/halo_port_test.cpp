@@ -1,0 +1,299 @@
+#include "halo_fixture.hpp"
+#include "thrown.hpp"
+
+#include <optional>
+#include <string>
+
+namespace selvage::test {
+namespace {
+
+using Policy = Kokkos::TeamPolicy<Space>;
+using Member = Policy::member_type;
+
+/// Threads per team where the kernel says nothing.
+constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
+constexpr int team_size = on_host ? 1 : 64;
+
+/// The cells of a box by slabs along axis 0, one per team, in View indices.
+template <int D>
+struct Slabs {
+  Slabs(const Grid<D>& grid, const Width<D>& width) {
+    for (int axis = 0; axis < D; ++axis) {
+      whole.begin[axis] = width[axis].low;
+      whole.end[axis] = width[axis].low + grid.box().extent(axis);
+    }
+  }
+  [[nodiscard]] int count() const { return static_cast<int>((extent() + thickness - 1) / thickness); }
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t extent() const { return whole.end[0] - whole.begin[0]; }
+  [[nodiscard]] KOKKOS_FUNCTION PortBox slab(int index) const {
+    PortBox box = whole;
+    box.begin[0] = whole.begin[0] + index * thickness;
+    const std::int64_t end = box.begin[0] + thickness;
+    box.end[0] = end < whole.end[0] ? end : whole.end[0];
+    return box;
+  }
+
+  static constexpr std::int64_t thickness = 3;
+  PortBox whole;
+};
+
+template <int D>
+struct PutSlabs {
+  HaloPort port;
+  Slabs<D> slabs;
+  int view;
+  KOKKOS_FUNCTION void operator()(const Member& team) const {
+    const auto turn = port.open(team);
+    turn.put(team, view, slabs.slab(team.league_rank()));
+    turn.close(team);
+  }
+};
+
+template <class Kind>
+void expect_kernels_fill_ghosts(const Context& context, const HaloCase<Kind::D>& halo_case,
+                                GhostReuse reuse) {
+  constexpr int D = Kind::D;
+  const Grid<D> grid(context, {.cells = halo_case.cells, .periodic = halo_case.periodic});
+  const TestField<Kind> u(grid, halo_case.width, Home::shared);
+  const TestField<Kind> v(grid, halo_case.width, Home::shared);
+  const Space space;
+  HaloExchange halo(space, grid,
+                    {.width = halo_case.width, .corners = halo_case.corners, .ghost_reuse = reuse}, u.view(),
+                    v.view());
+  const HaloPort port = halo.device(space, u.view(), v.view());
+  const Slabs<D> slabs(grid, halo_case.width);
+  fill(u, grid, halo_case.width, 0, 0);
+  for (int round = 0; round < 4; ++round) {
+    const auto& field = round % 2 == 0 ? u : v;
+    fill(round % 2 == 0 ? v : u, grid, halo_case.width, 0, round + 1);
+    Kokkos::parallel_for("test::put", Policy(space, slabs.count(), team_size),
+                         PutSlabs<D>{port, slabs, round % 2});
+    halo.await(space, port);
+    space.fence();
+    ASSERT_NO_THROW(halo.check());
+    const int wrong = on_all_ranks(count_wrong(field, grid, halo_case, 0, round));
+    ASSERT_EQ(wrong, 0) << halo_case.name << ", round " << round;
+  }
+}
+
+template <int D, class T, class Layout, int components>
+void expect_kernels_fill_ghosts_in(const Context& context, const HaloCase<D>& halo_case) {
+  for (const GhostReuse reuse : {GhostReuse::credit, GhostReuse::alternating})
+    expect_kernels_fill_ghosts<FieldKind<D, T, Layout, components>>(context, halo_case, reuse);
+}
+
+template <int D>
+void expect_exact_for_all_kinds(const HaloCase<D>& halo_case) {
+  const Context context(MPI_COMM_WORLD);
+  expect_kernels_fill_ghosts_in<D, double, Kokkos::LayoutRight, 0>(context, halo_case);
+  expect_kernels_fill_ghosts_in<D, double, Kokkos::LayoutLeft, 2>(context, halo_case);
+  expect_kernels_fill_ghosts_in<D, float, Kokkos::LayoutStride, 3>(context, halo_case);
+  expect_kernels_fill_ghosts_in<D, std::int16_t, Kokkos::LayoutLeft, 0>(context, halo_case);
+  expect_kernels_fill_ghosts_in<D, Kokkos::complex<double>, Kokkos::LayoutRight, 0>(context, halo_case);
+}
+
+TEST(HaloPort, FillsGhostsIn1D) {
+  expect_exact_for_all_kinds<1>({"ring", {50}, {true}, 1});
+  expect_exact_for_all_kinds<1>({"line, wide", {67}, {false}, 3});
+}
+
+TEST(HaloPort, FillsGhostsIn2D) {
+  expect_exact_for_all_kinds<2>({"torus", {25, 22}, {true, true}, 1});
+  expect_exact_for_all_kinds<2>({"faces only", {19, 26}, {true, false}, 2, false});
+  expect_exact_for_all_kinds<2>(
+      {"one-sided widths", {24, 23}, {true, true}, Width<2>{Side{2, 1}, Side{0, 3}}});
+}
+
+TEST(HaloPort, FillsGhostsIn3D) {
+  expect_exact_for_all_kinds<3>({"torus", {13, 12, 16}, {true, true, true}, 1});
+  expect_exact_for_all_kinds<3>({"box", {14, 11, 12}, {false, false, false}, 2});
+}
+
+using Line = Kokkos::View<double*, Space::memory_space>;
+
+/// One team that makes many steps in one launch: puts, waits, and checks what came, in alternating Views.
+struct ManySteps {
+  HaloPort port;
+  Line u, v;
+  Kokkos::View<int, Space::memory_space> wrong;
+  std::int64_t first, cells, all;
+  std::uint64_t steps;
+  bool stores_itself;
+
+  KOKKOS_FUNCTION static double value(std::uint64_t step, std::int64_t cell) {
+    return static_cast<double>(step) * 1000 + static_cast<double>(cell);
+  }
+
+  KOKKOS_FUNCTION void send(const HaloPort::Turn& turn, const Member& team, std::uint64_t step) const {
+    const int view = static_cast<int>(step % 2);
+    if (!stores_itself) {
+      turn.put(team, view, {.begin = {1, 0, 0}, .end = {cells + 1, 1, 1}}, step);
+      return;
+    }
+    for (const int side : {-1, 1}) {
+      const Towards towards{side};
+      Kokkos::single(Kokkos::PerTeam(team), [&] {
+        turn.await_credit(towards, step);
+        port.remote_ghosts<double>(view, towards)(side < 0 ? 1 : cells) =
+            value(step, first + (side < 0 ? 0 : cells - 1));
+      });
+      turn.fire(team, towards, 1, step);
+    }
+  }
+
+  KOKKOS_FUNCTION void operator()(const Member& team) const {
+    const auto turn = port.open(team);
+    for (std::uint64_t step = 1; step <= steps; ++step) {
+      const Line& field = step % 2 == 0 ? u : v;
+      Kokkos::parallel_for(Kokkos::TeamVectorRange(team, cells),
+                           [&](std::int64_t i) { field(i + 1) = value(step, first + i); });
+      team.team_barrier();
+      send(turn, team, step);
+      if (!turn.wait_all(team, step)) break;
+      Kokkos::single(Kokkos::PerTeam(team), [&] {
+        if (field(0) != value(step, (first - 1 + all) % all)) ++wrong();
+        if (field(cells + 1) != value(step, (first + cells) % all)) ++wrong();
+      });
+      team.team_barrier();
+    }
+    turn.close(team, steps);
+  }
+};
+
+void expect_many_steps(bool stores_itself) {
+  const Context context(MPI_COMM_WORLD);
+  const Grid<1> grid(context, {.cells = {5 * context.size() + 1}, .periodic = {true}});
+  const Space space;
+  const auto u = grid.allocate<double>("u", 1);
+  const auto v = grid.allocate<double>("v", 1);
+  HaloExchange halo(space, grid, {.ghost_reuse = GhostReuse::alternating}, u, v);
+  const HaloPort port = halo.device(space, u, v);
+  const Kokkos::View<int, Space::memory_space> wrong("wrong");
+  for (const std::uint64_t steps : {300, 1, 2, 301}) {
+    Kokkos::parallel_for("test::steps", Policy(space, 1, team_size),
+                         ManySteps{port, u, v, wrong, grid.box().begin[0], grid.box().extent(0),
+                                   grid.cells()[0], steps, stores_itself});
+    halo.await(space, port);
+    space.fence();
+    ASSERT_NO_THROW(halo.check());
+    // A launch begins with the View that the one before didn't end with only where its steps were even.
+    MPI_Barrier(grid.comm());
+  }
+  int count = -1;
+  Kokkos::deep_copy(count, wrong);
+  EXPECT_EQ(on_all_ranks(count), 0);
+}
+
+TEST(HaloPort, MakesManyStepsInOneLaunch) {
+  expect_many_steps(false);
+}
+TEST(HaloPort, LetsKernelsStoreIntoGhostsThemselves) {
+  expect_many_steps(true);
+}
+
+TEST(HaloPort, TakesTurnsWithExchanges) {
+  const Context context(MPI_COMM_WORLD);
+  const HaloCase<2> halo_case{"torus", {20, 21}, {true, true}, 1};
+  const Grid<2> grid(context, {.cells = halo_case.cells, .periodic = halo_case.periodic});
+  using Kind = FieldKind<2, double, Kokkos::LayoutRight, 0>;
+  const TestField<Kind> u(grid, 1, Home::shared);
+  const Space space;
+  HaloExchange halo(space, grid, {.width = 1}, u.view());
+  const HaloPort port = halo.device(space, u.view());
+  const Slabs<2> slabs(grid, 1);
+  for (int round = 0; round < 6; ++round) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    fill(u, grid, 1, 0, round);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (round % 2 == 0) {
+      halo.exchange(space, u.view());
+    } else {
+      Kokkos::parallel_for("test::put", Policy(space, slabs.count(), team_size), PutSlabs<2>{port, slabs, 0});
+      halo.await(space, port);
+    }
+    space.fence();
+    ASSERT_EQ(on_all_ranks(count_wrong(u, grid, halo_case, 0, round)), 0) << "round " << round;
+  }
+}
+
+TEST(HaloPort, ReportsALatePeer) {
+  const ScopedVariable milliseconds("SELVAGE_TIMEOUT_MS", "400");
+  const Context context(MPI_COMM_WORLD);
+  if (context.size() == 1) GTEST_SKIP() << "nobody to wait for";
+  const Grid<1> grid(context, {.cells = {10 * context.size()}, .periodic = {true}});
+  const Space space;
+  const auto u = grid.allocate<double>("u", 1);
+  const auto v = grid.allocate<double>("v", 1);
+  HaloExchange halo(space, grid, {.width = 1, .ghost_reuse = GhostReuse::alternating}, u, v);
+  const HaloPort port = halo.device(space, u, v);
+  const Slabs<1> slabs(grid, 1);
+  const auto make_round = [&](int round) {
+    Kokkos::parallel_for("test::put", Policy(space, slabs.count(), team_size),
+                         PutSlabs<1>{port, slabs, round % 2});
+    halo.await(space, port);
+    space.fence();
+  };
+  for (int round = 0; round < 2; ++round) make_round(round);
+  EXPECT_NO_THROW(halo.check());
+  const int late = context.size() - 1;
+  std::optional<Error> error;
+  if (context.rank() != late) {
+    make_round(2);
+    error = thrown_by([&] { halo.check(); });
+  }
+  const bool beside = context.rank() != late && (context.rank() == 0 || context.rank() == late - 1);
+  EXPECT_EQ(error.has_value(), beside);
+  if (error) {
+    EXPECT_EQ(error->kind(), ErrorKind::timeout);
+    const std::string wanted = "a kernel waited 400 ms for rank " + std::to_string(late) +
+                               " (HaloPort, arrival epoch 3 wanted, 2 seen)";
+    EXPECT_NE(error->message().find(wanted), std::string::npos) << error->message();
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+struct PutTwice {
+  HaloPort port;
+  PortBox box;
+  KOKKOS_FUNCTION void operator()(const Member& team) const {
+    const auto turn = port.open(team);
+    // Too much: the box is a part, so its cells are counted, and they are more than the neighbour keeps.
+    for (int again = 0; again < 4; ++again) turn.put(team, 0, box);
+    turn.close(team);
+  }
+};
+
+TEST(HaloPort, ReportsCellsPutTwice) {
+  const Context context(MPI_COMM_WORLD);
+  const Grid<2> grid(context, {.cells = {8 * context.size(), 9}, .periodic = {true, true}});
+  const Space space;
+  const auto u = grid.allocate<double>("u", 1);
+  HaloExchange halo(space, grid, {.width = 1, .corners = false}, u);
+  const HaloPort port = halo.device(space, u);
+  // 4 x 5 of 9 cells of a row: 20 is no multiple of 9, so some count passes 9.
+  Kokkos::parallel_for("test::twice", Policy(space, 1, team_size),
+                       PutTwice{port, {.begin = {1, 1, 0}, .end = {2, 6, 1}}});
+  space.fence();
+  const auto error = thrown_by([&] { halo.check(); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind(), ErrorKind::usage) << error->message();
+  EXPECT_NE(error->message().find("in one step of a HaloPort: that rank keeps"), std::string::npos)
+      << error->message();
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST(HaloPort, NamesANeighbourThatCannotBeMapped) {
+  const Context context(MPI_COMM_WORLD);
+  if (context.size() == 1) GTEST_SKIP() << "no neighbours";
+  const Grid<1> grid(context, {.cells = {10 * context.size()}, .periodic = {true}});
+  const Kokkos::View<double*, Kokkos::HostSpace> heap("heap", grid.box().extent(0) + 2);
+  const Kokkos::DefaultHostExecutionSpace space;
+  HaloExchange halo(space, grid, {.width = 1}, heap);
+  const auto error = thrown_by([&] { static_cast<void>(halo.device(space, heap)); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind(), ErrorKind::unsupported);
+  EXPECT_NE(error->message().find("is not in shared memory"), std::string::npos) << error->message();
+}
+
+}  // namespace
+}  // namespace selvage::test
