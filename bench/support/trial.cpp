@@ -20,7 +20,7 @@ double time_batch(MPI_Comm comm, const Contender& contender, int calls) {
   const double start = MPI_Wtime();
   for (int call = 0; call < calls; ++call) contender.run();
   Kokkos::fence("bench::end of a batch");
-  return slowest_rank(comm, (MPI_Wtime() - start) / calls);
+  return slowest_rank(comm, (MPI_Wtime() - start) / calls / contender.units);
 }
 
 double middle(std::vector<double> values) {
@@ -35,7 +35,8 @@ Trial::Trial(MPI_Comm comm, const std::vector<Contender>& contenders, int rounds
   std::vector<int> calls;
   for (const Contender& contender : contenders) {
     time_batch(comm, contender, 10);
-    calls.push_back(std::clamp(static_cast<int>(batch_seconds / time_batch(comm, contender, 10)), 1, 10'000));
+    const double call_seconds = time_batch(comm, contender, 10) * contender.units;
+    calls.push_back(std::clamp(static_cast<int>(batch_seconds / call_seconds), 1, 10'000));
   }
   for (int round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < contenders.size(); ++i) {

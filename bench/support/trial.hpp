@@ -13,17 +13,18 @@ namespace selvage::bench {
 struct Contender {
   std::string name;
   std::function<void()> run;
+  int units = 1;  ///< of work that one call does; times are per unit
 };
 
 /// Times contenders in turn, round after round, so that a machine whose speed drifts treats them alike.
 ///
-/// A sample is the time of one call, averaged over a batch of about a millisecond, and the slowest rank's.
+/// A sample is the time of one unit of work, averaged over a batch of about a millisecond, and the slowest rank's.
 class Trial {
  public:
   /// Collective: measures at once.
   Trial(MPI_Comm comm, const std::vector<Contender>& contenders, int rounds);
 
-  /// Seconds per call, one sample per round.
+  /// Seconds per unit, one sample per round.
   [[nodiscard]] const std::vector<double>& samples(const std::string& name) const {
     return samples_.at(name);
   }

@@ -200,10 +200,10 @@ TEST(HaloPort, TakesTurnsWithExchanges) {
   const Space space;
   HaloExchange halo(space, grid, {.width = 1}, u.view());
   const HaloPort port = halo.device(space, u.view());
-  const Slabs<2> slabs(grid, 1);
+  const Slabs<2> slabs(grid, halo_case.width);
   for (int round = 0; round < 6; ++round) {
     MPI_Barrier(MPI_COMM_WORLD);
-    fill(u, grid, 1, 0, round);
+    fill(u, grid, halo_case.width, 0, round);
     MPI_Barrier(MPI_COMM_WORLD);
     if (round % 2 == 0) {
       halo.exchange(space, u.view());

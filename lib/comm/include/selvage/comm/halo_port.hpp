@@ -23,8 +23,8 @@ struct Towards {
 /// Cells of a View, by its indices: begin inclusive, end exclusive. Axes that the grid doesn't have are left
 /// out.
 struct PortBox {
-  std::int64_t begin[3] = {0, 0, 0};
-  std::int64_t end[3] = {1, 1, 1};
+  std::int64_t begin[detail::port_axes] = {0, 0, 0, 0};
+  std::int64_t end[detail::port_axes] = {1, 1, 1, 1};
 };
 
 /// Where a neighbour keeps its ghosts of this rank's cells, to be stored through by this rank's own indices.
@@ -194,7 +194,7 @@ template <class Team>
 KOKKOS_FUNCTION HaloPort::Turn HaloPort::open(const Team& team) const {
   const Turn turn(*this, state_->epoch);
   if (team.league_rank() == 0) {
-    Kokkos::parallel_for(Kokkos::TeamVectorRange(team, detail::direction_codes), [&](int code) {
+    Kokkos::parallel_for(Kokkos::TeamVectorRange(team, int{detail::direction_codes}), [&](int code) {
       const detail::PortDirection& direction = directions_[code];
       // Publishes to the neighbour: launches before this one are past their reads of these ghosts.
       if ((present_ >> code & 1) != 0 && direction.receives)

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace selvage::detail {
 
@@ -44,6 +45,7 @@ class PortPart {
   /// Stores the part into the neighbour's View. Called by all threads of a team; ends without a barrier.
   template <class Team>
   KOKKOS_INLINE_FUNCTION void copy(const Team& team, const PortRegion& region) const {
+    KOKKOS_IF_ON_HOST((if (rows_are_contiguous(region)) return copy_rows_on_host(team, region);))
     std::int64_t row_bytes = 0;
     if (vectorizes(region, row_bytes)) return copy_rows<16>(team, region, row_bytes / 16, 16, 1);
     const int inner = region.axes[port_axes - 1];
@@ -74,14 +76,17 @@ class PortPart {
     return bytes;
   }
 
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION static bool rows_are_contiguous(const PortRegion& region) {
+    const std::int64_t element_bytes = static_cast<std::int64_t>(region.word_bytes) * region.words;
+    const int inner = region.axes[port_axes - 1];
+    return region.source_strides[inner] == element_bytes && region.target_strides[inner] == element_bytes;
+  }
+
   /// Whether the innermost rows are contiguous on both sides and lie on multiples of 16 bytes.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool vectorizes(const PortRegion& region,
                                                        std::int64_t& row_bytes) const {
-    const std::int64_t element_bytes = static_cast<std::int64_t>(region.word_bytes) * region.words;
-    const int inner = region.axes[port_axes - 1];
-    if (region.source_strides[inner] != element_bytes || region.target_strides[inner] != element_bytes)
-      return false;
-    row_bytes = extents_[inner] * element_bytes;
+    if (!rows_are_contiguous(region)) return false;
+    row_bytes = extents_[region.axes[port_axes - 1]] * region.word_bytes * region.words;
     std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(region.source + offset(region.source_strides)) |
                           reinterpret_cast<std::uintptr_t>(region.target + offset(region.target_strides)) |
                           static_cast<std::uintptr_t>(row_bytes);
@@ -128,6 +133,25 @@ class PortPart {
       auto* write = reinterpret_cast<Unit*>(target + to);
       for (int word = 0; word < words; ++word) write[word] = read[word];
     });
+  }
+
+  template <class Team>
+  void copy_rows_on_host(const Team& team, const PortRegion& region) const {
+    const int* axes = region.axes;
+    const std::int64_t fast = extents_[axes[2]];
+    const std::int64_t middle = extents_[axes[1]];
+    const auto row_bytes = static_cast<std::size_t>(extents_[axes[3]] * region.word_bytes * region.words);
+    const std::byte* source = region.source + offset(region.source_strides);
+    std::byte* target = region.target + offset(region.target_strides);
+    const auto offset_of = [&](const std::int64_t* strides, std::int64_t row) {
+      return row % fast * strides[axes[2]] + row / fast % middle * strides[axes[1]] +
+             row / fast / middle * strides[axes[0]];
+    };
+    Kokkos::parallel_for(Kokkos::TeamVectorRange(team, fast * middle * extents_[axes[0]]),
+                         [&](std::int64_t row) {
+                           std::memcpy(target + offset_of(region.target_strides, row),
+                                       source + offset_of(region.source_strides, row), row_bytes);
+                         });
   }
 
   std::int64_t begin_[port_axes];

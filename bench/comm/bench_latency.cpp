@@ -1,0 +1,122 @@
+// One-way latency of a boundary that a kernel has just written, for every way to start the transfer, and where
+// the time goes. Ranks in a row; each writes its edge rows and sends them to both sides at once, and the step
+// ends when the neighbours' rows are there: so a step is one latency.
+//
+// halo/put-flag/<initiation>/<bytes>: us per step over memory that peers map
+//
+// halo/put-flag/<phase>/<initiation>/<bytes>: launch, compute, trigger, wire, teardown of a single step, us
+
+#include "../support/mpi_main.hpp"
+#include "../support/trial.hpp"
+#include "edge_steps.hpp"
+#include "phases.hpp"
+
+#include <selvage/comm/halo_exchange.hpp>
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+namespace selvage::bench {
+namespace {
+
+constexpr int rounds = 31;
+constexpr int steps_per_launch = 500;
+
+/// The exchanges that this build can do, and the port, on one pair of rows of `bytes` bytes.
+class LatencyTrial {
+ public:
+  LatencyTrial(const Context& context, std::int64_t bytes) : rows_(context, bytes) {
+    add_port();
+    for (const Transport transport : {Transport::peer, Transport::mpi_direct, Transport::mpi_staged}) {
+      for (const Initiation initiation :
+           {Initiation::kernel, Initiation::queue, Initiation::stream, Initiation::host})
+        add_exchange(transport, initiation);
+    }
+    for (const Contender& contender : contenders_) {
+      rows_.verify(contender.name, [&] { contender.run(); });
+    }
+    trial_ = std::make_unique<Trial>(rows_.grid.comm(), contenders_, rounds);
+  }
+
+  [[nodiscard]] const Trial& trial() const { return *trial_; }
+  [[nodiscard]] std::vector<Record> records(std::int64_t bytes) {
+    std::vector<Record> records;
+    for (const auto& [initiation, name] : over_peer_) {
+      Record record;
+      record.name = fmt::format("halo/put-flag/{}/{}", to_string(initiation), bytes);
+      record.unit = "us";
+      record.value = trial_->median(name) * 1e6;
+      record.choice = name;
+      record.verified = true;
+      record.repetitions = rounds;
+      record.spread = trial_->spread(name);
+      for (const Contender& other : contenders_)
+        if (other.name != name) record.peers[other.name] = trial_->median(other.name) * 1e6;
+      records.push_back(record);
+    }
+    for (Record& phase : phase_records(rows_, bytes)) records.push_back(std::move(phase));
+    return records;
+  }
+
+ private:
+  void add_port() {
+    auto halo = std::make_shared<HaloExchange>(rows_.alternating());
+    const HaloPort port = halo->device(rows_.space, rows_.u, rows_.v);
+    contenders_.push_back(
+        {"port", [this, halo, port] { rows_.launch_steps(port, steps_per_launch); }, steps_per_launch});
+    over_peer_.emplace_back(Initiation::kernel, "port");
+  }
+
+  void add_exchange(Transport transport, Initiation initiation) {
+    auto halo = rows_.exchange_over(transport, initiation);
+    if (!halo) return;
+    const std::string name = fmt::format("{}/{}", to_string(transport), to_string(initiation));
+    contenders_.push_back({name, [this, halo] {
+                             const auto& row = rows_.next_row();
+                             rows_.write_edges(row);
+                             halo->exchange(rows_.space, row);
+                           }});
+    if (transport == Transport::peer && initiation != Initiation::kernel)
+      over_peer_.emplace_back(initiation, name);
+  }
+
+  EdgeRows rows_;
+  std::vector<Contender> contenders_;
+  std::vector<std::pair<Initiation, std::string>> over_peer_;
+  std::unique_ptr<Trial> trial_;
+};
+
+void report(benchmark::State& state, const Context& context, std::int64_t bytes,
+            std::vector<Record>& records) {
+  LatencyTrial latency(context, bytes);
+  const double port = latency.trial().median("port");
+  for (auto _ : state) state.SetIterationTime(port);
+  for (Record& record : latency.records(bytes)) {
+    state.counters[record.name] = record.value;
+    if (record.choice == "port") {
+      for (const auto& [name, value] : record.peers) state.counters[name] = value;
+    }
+    records.push_back(std::move(record));
+  }
+}
+
+}  // namespace
+}  // namespace selvage::bench
+
+int main(int argc, char** argv) {
+  using namespace selvage::bench;
+  return mpi_bench_main(argc, argv, [&](MPI_Comm comm, std::vector<Record>& records) {
+    const selvage::Context shared(comm);
+    for (const std::int64_t bytes : {64, 1024, 8192, 65536}) {
+      benchmark::RegisterBenchmark(
+          fmt::format("halo/put-flag/{}", bytes).c_str(),
+          [shared, bytes, &records](benchmark::State& state) { report(state, shared, bytes, records); })
+          ->Iterations(rounds)
+          ->UseManualTime()
+          ->Unit(benchmark::kMicrosecond);
+    }
+  });
+}
