@@ -65,9 +65,13 @@ class LatencyTrial {
   void add_port() {
     auto halo = std::make_shared<HaloExchange>(rows_.alternating());
     const HaloPort port = halo->device(rows_.space, rows_.u, rows_.v);
-    contenders_.push_back(
-        {"port", [this, halo, port] { rows_.launch_steps(port, steps_per_launch); }, steps_per_launch});
-    over_peer_.emplace_back(Initiation::kernel, "port");
+    for (const auto& [name, send] :
+         {std::pair{"port/put", EdgeRows::Send::put}, std::pair{"port/store", EdgeRows::Send::store}}) {
+      contenders_.push_back(
+          {name, [this, halo, port, send = send] { rows_.launch_steps(port, send, steps_per_launch); },
+           steps_per_launch});
+    }
+    over_peer_.emplace_back(Initiation::kernel, "port/put");
   }
 
   void add_exchange(Transport transport, Initiation initiation) {
@@ -92,11 +96,11 @@ class LatencyTrial {
 void report(benchmark::State& state, const Context& context, std::int64_t bytes,
             std::vector<Record>& records) {
   LatencyTrial latency(context, bytes);
-  const double port = latency.trial().median("port");
+  const double port = latency.trial().median("port/put");
   for (auto _ : state) state.SetIterationTime(port);
   for (Record& record : latency.records(bytes)) {
     state.counters[record.name] = record.value;
-    if (record.choice == "port") {
+    if (record.choice == "port/put") {
       for (const auto& [name, value] : record.peers) state.counters[name] = value;
     }
     records.push_back(std::move(record));

@@ -40,7 +40,54 @@ struct WriteEdges {
   }
 };
 
-/// Steps without a launch between them. Columns have no ghosts: a row is contiguous.
+/// One View's rows, and how they get to the neighbours. Columns have no ghosts: a row is contiguous.
+struct Rows {
+  View row;
+  PortParcel low_parcel, high_parcel;
+  RemoteGhosts<double> low, high;
+  bool sends_low, sends_high;
+
+  KOKKOS_FUNCTION Rows(const HaloPort& port, const View& view, int number)
+      : row(view),
+        low_parcel(port.parcel(number, low_side, box(1))),
+        high_parcel(port.parcel(number, high_side, box(rows_per_rank))),
+        low(port.remote_ghosts<double>(number, low_side)),
+        high(port.remote_ghosts<double>(number, high_side)),
+        sends_low(port.has_neighbour(low_side)),
+        sends_high(port.has_neighbour(high_side)) {}
+
+  [[nodiscard]] KOKKOS_FUNCTION PortBox box(std::int64_t index) const {
+    return {.begin = {index, 0}, .end = {index + 1, static_cast<std::int64_t>(row.extent(1)), 1, 1}};
+  }
+
+  KOKKOS_FUNCTION void put(const Member& team, const HaloPort::Turn& turn, std::uint64_t step) const {
+    turn.put_parcels(team, step, low_parcel, high_parcel);
+  }
+
+  /// Writes here and there.
+  KOKKOS_FUNCTION void store(const Member& team, double value) const {
+    Kokkos::parallel_for(Kokkos::TeamVectorRange(team, static_cast<std::int64_t>(row.extent(1))),
+                         [&](std::int64_t j) {
+                           row(1, j) = value;
+                           row(rows_per_rank, j) = value;
+                           if (sends_low) low(1, j) = value;
+                           if (sends_high) high(rows_per_rank, j) = value;
+                         });
+    team.team_barrier();
+  }
+
+  KOKKOS_FUNCTION void fire(const Member& team, const HaloPort::Turn& turn, std::uint64_t step) const {
+    // Threads of different warps: each release waits for this team's stores to be performed.
+    if (team.team_rank() == 0) turn.count(low_parcel, step);
+    if (team.team_rank() == 32 % team.team_size()) turn.count(high_parcel, step);
+  }
+
+  static constexpr Towards low_side{-1};
+  static constexpr Towards high_side{1};
+};
+
+/// Steps without a launch between them.
+template <EdgeRows::Send send>
 struct Steps {
   HaloPort port;
   View u, v;
@@ -49,20 +96,37 @@ struct Steps {
   bool begins_with_u;
   Stamps stamps;
 
-  KOKKOS_FUNCTION void operator()(const Member& team) const {
-    const auto turn = port.open(team);
-    const auto columns = static_cast<std::int64_t>(u.extent(1));
-    for (std::uint64_t step = 1; step <= steps; ++step) {
-      const Stamps& now = step == steps ? stamps : Stamps{};
-      const bool is_u = (step % 2 != 0) == begins_with_u;
-      stamp(team, now, 0);
-      write(team, is_u ? u : v, static_cast<double>(value + step));
+  KOKKOS_FUNCTION void step(const Member& team, const HaloPort::Turn& turn, const Rows& rows,
+                            std::uint64_t number) const {
+    const Stamps& now = number == steps ? stamps : Stamps{};
+    const auto written = static_cast<double>(value + number);
+    stamp(team, now, 0);
+    if constexpr (send == EdgeRows::Send::put) {
+      write(team, rows.row, written);
       team.team_barrier();
       stamp(team, now, 1);
-      turn.put(team, is_u ? 0 : 1, {.begin = {1, 0, 0}, .end = {rows_per_rank + 1, columns, 1}}, step);
-      stamp(team, now, 2);
-      if (!turn.wait_all(team, step)) break;
-      stamp(team, now, 3);
+      rows.put(team, turn, number);
+    } else {
+      rows.store(team, written);
+      stamp(team, now, 1);
+      rows.fire(team, turn, number);
+    }
+    stamp(team, now, 2);
+  }
+
+  KOKKOS_FUNCTION void operator()(const Member& team) const {
+    const auto turn = port.open(team);
+    const Rows first(port, begins_with_u ? u : v, begins_with_u ? 0 : 1);
+    const Rows second(port, begins_with_u ? v : u, begins_with_u ? 1 : 0);
+    turn.wait_for_credits(team);
+    for (std::uint64_t number = 1; number <= steps; ++number) {
+      if (number % 2 != 0) {
+        step(team, turn, first, number);
+      } else {
+        step(team, turn, second, number);
+      }
+      if (!turn.wait_all(team, number)) break;
+      stamp(team, number == steps ? stamps : Stamps{}, 3);
     }
     turn.close(team, steps);
   }
@@ -108,11 +172,19 @@ void EdgeRows::write_edges(const View& row, const Stamps& stamps) {
                        WriteEdges{row, static_cast<double>(++value_), stamps});
 }
 
-void EdgeRows::launch_steps(const HaloPort& port, int steps, const Stamps& stamps) {
-  Kokkos::parallel_for("bench::steps", Policy(space, 1, team_size),
-                       Steps{port, u, v, value_, static_cast<std::uint64_t>(steps), turns_ % 2 == 0, stamps});
-  value_ += static_cast<std::uint64_t>(steps);
-  turns_ += static_cast<std::uint64_t>(steps);
+void EdgeRows::launch_steps(const HaloPort& port, Send send, int steps, const Stamps& stamps) {
+  const Policy policy(space, 1, team_size);
+  const auto count = static_cast<std::uint64_t>(steps);
+  const bool begins_with_u = turns_ % 2 == 0;
+  if (send == Send::put) {
+    Kokkos::parallel_for("bench::steps", policy,
+                         Steps<Send::put>{port, u, v, value_, count, begins_with_u, stamps});
+  } else {
+    Kokkos::parallel_for("bench::steps", policy,
+                         Steps<Send::store>{port, u, v, value_, count, begins_with_u, stamps});
+  }
+  value_ += count;
+  turns_ += count;
 }
 
 void EdgeRows::stamp_arrival(const Stamps& stamps) {

@@ -31,9 +31,11 @@ class EdgeRows {
   /// Enqueues a kernel that writes a new value to the edge rows.
   /// \param stamps  if given, when it began and ended
   void write_edges(const View& row, const Stamps& stamps = {});
-  /// Enqueues one launch that writes the edges, puts and waits, `steps` times. `steps` is even or 1.
+  /// How a kernel sends: put what it has written, or store it on both sides as it writes.
+  enum class Send { put, store };
+  /// Enqueues one launch that writes the edges, sends and waits, `steps` times.
   /// \param stamps  if given, of the last step
-  void launch_steps(const HaloPort& port, int steps, const Stamps& stamps = {});
+  void launch_steps(const HaloPort& port, Send send, int steps, const Stamps& stamps = {});
   /// Enqueues a kernel that stamps when it began, as arrival.
   void stamp_arrival(const Stamps& stamps);
 

@@ -86,7 +86,7 @@ Phases measure_port(EdgeRows& rows) {
   HaloExchange halo = rows.alternating();
   const HaloPort port = halo.device(rows.space, rows.u, rows.v);
   return measure(rows, [&](Step& step, const EdgeRows::Stamps& stamps) {
-    rows.launch_steps(port, 1, stamps);
+    rows.launch_steps(port, EdgeRows::Send::put, 1, stamps);
     rows.space.fence("bench::step");
     step.stamps_put = step.stamps_arrival = true;
   });

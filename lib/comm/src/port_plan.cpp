@@ -6,11 +6,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
+#include <array>
+#include <bit>
+#include <chrono>
 #include <cstring>
 #include <limits>
 #include <new>
-#include <numeric>
 
 namespace selvage::detail {
 namespace {
@@ -50,10 +51,6 @@ Buffer upload(Executor& executor, const std::vector<T>& values) {
   return table;
 }
 
-std::int64_t offset_between(const Region& from, const Region& to, int axis, const FieldCard& card) {
-  return (to.begin[axis] - from.begin[axis]) * card.strides[axis];
-}
-
 /// What every element can be read and written in, on both sides.
 int common_word_bytes(const Field& field, const FieldCard& card, const std::byte* remote) {
   std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(field.data) |
@@ -69,24 +66,27 @@ PortRegion make_region(const Link& link, const Field& field, const FieldCard& ca
                        int grid_axes) {
   const Region owned = in_field(link.owned, field, grid_axes);
   const Region ghost = in_field(link.peer_ghost, field, grid_axes);
+  std::array<std::int8_t, port_axes> axes{0, 1, 2, 3};
+  // Axes of extent 1 first: the innermost loop is the one whose elements lie closest.
+  std::ranges::stable_sort(axes, std::ranges::greater(), [&](int axis) {
+    return owned.extents[axis] == 1 ? std::numeric_limits<std::int64_t>::max() : field.strides[axis];
+  });
   PortRegion region{};
   region.source = field.data;
   region.target = remote;
-  region.grid_axes = grid_axes;
-  for (int axis = 0; axis < port_axes; ++axis) {
-    region.begin[axis] = owned.begin[axis];
-    region.end[axis] = owned.begin[axis] + owned.extents[axis];
-    region.source_strides[axis] = field.strides[axis];
-    region.target_strides[axis] = card.strides[axis];
-    region.target += offset_between(owned, ghost, axis, card);
+  region.grid_axes = static_cast<std::int16_t>(grid_axes);
+  for (int i = 0; i < port_axes; ++i) {
+    const int axis = axes[i];
+    region.begin[i] = owned.begin[axis];
+    region.end[i] = owned.begin[axis] + owned.extents[axis];
+    region.source_strides[i] = field.strides[axis];
+    region.target_strides[i] = card.strides[axis];
+    region.target += (ghost.begin[axis] - owned.begin[axis]) * card.strides[axis];
+    region.view_axes[i] = axes[i];
+    region.sorted_axes[axis] = static_cast<std::int8_t>(i);
   }
-  region.word_bytes = common_word_bytes(field, card, remote);
-  region.words = static_cast<int>(field.element_bytes / region.word_bytes);
-  std::iota(std::begin(region.axes), std::end(region.axes), 0);
-  // Axes of extent 1 first: the innermost loop is the one whose elements lie closest.
-  std::ranges::stable_sort(region.axes, std::ranges::greater(), [&](int axis) {
-    return owned.extents[axis] == 1 ? std::numeric_limits<std::int64_t>::max() : field.strides[axis];
-  });
+  region.word_bytes = static_cast<std::int16_t>(common_word_bytes(field, card, remote));
+  region.words = static_cast<std::int32_t>(field.element_bytes / region.word_bytes);
   return region;
 }
 
@@ -123,6 +123,7 @@ PortPlan::PortPlan(const PortParts& parts)
   port_.fault_ = new (fault_.data) Fault();
   port_.timeout_ns_ = static_cast<std::uint64_t>(std::chrono::nanoseconds(context_.timeout()).count());
   port_.yields_ = context_.yields();
+  port_.guarded_ = std::ranges::any_of(directions, &PortDirection::awaits_credit);
   set_inner(parts.shape);
 }
 

@@ -29,15 +29,31 @@ struct PortBox {
 
 /// Where a neighbour keeps its ghosts of this rank's cells, to be stored through by this rank's own indices.
 template <class T>
-struct RemoteGhosts {
-  std::byte* origin;
-  const std::int64_t* strides;  ///< bytes
-
+class RemoteGhosts {
+ public:
   KOKKOS_FUNCTION T& operator()(std::int64_t i, std::int64_t j = 0, std::int64_t k = 0,
                                 std::int64_t component = 0) const {
-    return *reinterpret_cast<T*>(origin + i * strides[0] + j * strides[1] + k * strides[2] +
-                                 component * strides[3]);
+    return *reinterpret_cast<T*>(origin_ + i * strides_[0] + j * strides_[1] + k * strides_[2] +
+                                 component * strides_[3]);
   }
+
+ private:
+  friend class HaloPort;
+  std::byte* origin_ = nullptr;
+  std::int64_t strides_[detail::port_axes] = {};  ///< bytes, by View axis
+};
+
+/// The cells of one View that a team sends to one neighbour in every step: found once, before the steps.
+class PortParcel {
+ public:
+  [[nodiscard]] KOKKOS_FUNCTION std::uint64_t cells() const { return part_.cells(); }
+
+ private:
+  friend class HaloPort;
+  detail::PortPart part_;
+  detail::PortDirection* direction_ = nullptr;
+  detail::PortFlags* remote_ = nullptr;
+  std::uint64_t all_cells_ = 0;  ///< of the direction
 };
 
 /// The handle through which a kernel sends its own boundary and waits for its ghosts: HaloExchange::device()
@@ -69,12 +85,20 @@ class HaloPort {
     return has_neighbour(towards) ? at(towards).cells : 0;
   }
   /// Where the neighbour keeps its ghosts of View number `view` (in the order of device()'s arguments): for
-  /// kernels that store by themselves and then count() what they stored.
+  /// kernels that store by themselves and then fire() what they stored. Null where there is no neighbour.
   template <class T>
   [[nodiscard]] KOKKOS_FUNCTION RemoteGhosts<T> remote_ghosts(int view, Towards towards) const {
+    RemoteGhosts<T> ghosts;
+    if (!has_neighbour(towards)) return ghosts;
     const detail::PortRegion& region = region_of(view, towards.code());
-    return {region.target, region.target_strides};
+    ghosts.origin_ = region.target;
+    for (int axis = 0; axis < detail::port_axes; ++axis)
+      ghosts.strides_[axis] = region.target_strides[region.sorted_axes[axis]];
+    return ghosts;
   }
+  /// Those cells of `box` that the neighbour keeps, to be put without looking for them again; none where there
+  /// is no neighbour.
+  [[nodiscard]] KOKKOS_FUNCTION PortParcel parcel(int view, Towards towards, const PortBox& box) const;
 
  private:
   friend class detail::PortPlan;
@@ -86,6 +110,17 @@ class HaloPort {
     return regions_[view * detail::direction_codes + code];
   }
 
+  /// Whether no neighbour keeps a cell of the box.
+  [[nodiscard]] KOKKOS_FUNCTION bool keeps_to_itself(const PortBox& box) const {
+    for (int axis = 0; axis < 3; ++axis) {
+      if (box.begin[axis] < inner_begin_[axis] || box.end[axis] > inner_end_[axis]) return false;
+    }
+    return true;
+  }
+  [[nodiscard]] KOKKOS_FUNCTION std::uint32_t bit_of(const PortParcel& parcel) const {
+    return parcel.cells() > 0 ? 1U << static_cast<int>(parcel.direction_ - directions_) : 0U;
+  }
+
   const detail::PortRegion* regions_ = nullptr;  ///< by View, then direction code
   detail::PortDirection* directions_ = nullptr;  ///< by direction code
   detail::PortState* state_ = nullptr;
@@ -93,6 +128,7 @@ class HaloPort {
   std::uint64_t timeout_ns_ = 0;
   std::uint32_t present_ = 0;  ///< a bit per direction code that has a neighbour
   bool yields_ = false;
+  bool guarded_ = true;  ///< some direction awaits credits
   /// Cells that no neighbour keeps.
   std::int64_t inner_begin_[3] = {};
   std::int64_t inner_end_[3] = {};
@@ -108,6 +144,9 @@ class HaloPort::Turn {
   /// \return false when a credit came too late, which HaloExchange::check() reports
   template <class Team>
   KOKKOS_FUNCTION bool put(const Team& team, int view, const PortBox& box, std::uint64_t step = 1) const;
+  /// The same for parcels: the quickest form, in launches of many steps.
+  template <class Team, class... Parcels>
+  KOKKOS_FUNCTION bool put_parcels(const Team& team, std::uint64_t step, const Parcels&... parcels) const;
 
   /// For cells that this team stored through remote_ghosts(): counts them, and fires the direction when they
   /// complete it.
@@ -124,15 +163,12 @@ class HaloPort::Turn {
   /// \return false when the time is up, which HaloExchange::check() reports
   template <class Team>
   KOKKOS_FUNCTION bool wait(const Team& team, Towards towards, std::uint64_t step) const {
-    return !port_.has_neighbour(towards) || wait_code(team, towards.code(), step);
+    return !port_.has_neighbour(towards) || wait_any_of(team, 1U << towards.code(), step);
   }
   /// The same for all directions.
   template <class Team>
   KOKKOS_FUNCTION bool wait_all(const Team& team, std::uint64_t step) const {
-    bool arrived = true;
-    for (std::uint32_t left = port_.present_; left != 0; left &= left - 1)
-      arrived = wait_code(team, detail::lowest_bit(left), step) && arrived;
-    return arrived;
+    return wait_any_of(team, port_.present_, step);
   }
 
   /// Every team calls it last, with the number of steps that the launch made.
@@ -141,11 +177,25 @@ class HaloPort::Turn {
     Kokkos::single(Kokkos::PerTeam(team), [&] { close_one_of(team.league_size(), steps); });
   }
 
+  /// Waits until all neighbours' ghosts may be overwritten in the launch's first step: for kernels that store
+  /// through remote_ghosts(); puts wait by themselves. Called by all threads of a team.
+  /// \return false when the time is up
+  template <class Team>
+  KOKKOS_FUNCTION bool wait_for_credits(const Team& team) const {
+    return wait_credits(team, port_.present_, 1);
+  }
+
   // The same for a single thread, in kernels that synchronise their threads themselves.
 
   /// Counts cells that this thread has stored, or has seen stored through a barrier.
   KOKKOS_FUNCTION void count(Towards towards, std::uint64_t cells, std::uint64_t step) const {
-    if (port_.has_neighbour(towards) && cells > 0) count_code(towards.code(), cells, step);
+    if (!port_.has_neighbour(towards) || cells == 0) return;
+    detail::PortDirection& direction = port_.at(towards);
+    count_cells(direction, *direction.remote, direction.cells, cells, step);
+  }
+  KOKKOS_FUNCTION void count(const PortParcel& parcel, std::uint64_t step) const {
+    if (parcel.cells() > 0)
+      count_cells(*parcel.direction_, *parcel.remote_, parcel.all_cells_, parcel.cells(), step);
   }
   /// Polls until the step's ghosts are here. \return false when the time is up
   KOKKOS_FUNCTION bool await(Towards towards, std::uint64_t step) const {
@@ -172,10 +222,11 @@ class HaloPort::Turn {
   KOKKOS_FUNCTION Turn(const HaloPort& port, std::uint64_t base) : port_(port), base_(base) {}
 
   template <class Team>
-  KOKKOS_FUNCTION bool wait_code(const Team& team, int code, std::uint64_t step) const;
+  KOKKOS_FUNCTION bool wait_any_of(const Team& team, std::uint32_t codes, std::uint64_t step) const;
   template <class Team>
-  KOKKOS_FUNCTION bool wait_credit(const Team& team, int code, std::uint64_t step) const;
-  KOKKOS_FUNCTION void count_code(int code, std::uint64_t cells, std::uint64_t step) const;
+  KOKKOS_FUNCTION bool wait_credits(const Team& team, std::uint32_t codes, std::uint64_t step) const;
+  KOKKOS_FUNCTION void count_cells(detail::PortDirection& direction, detail::PortFlags& remote,
+                                   std::uint64_t all, std::uint64_t cells, std::uint64_t step) const;
   KOKKOS_FUNCTION bool await_code(int code, std::uint64_t step) const;
   KOKKOS_FUNCTION bool await_credit_code(int code, std::uint64_t step) const;
   KOKKOS_FUNCTION bool await_flag(const detail::Flag& flag, std::uint64_t wanted, int rank,
@@ -208,64 +259,97 @@ KOKKOS_INLINE_FUNCTION HaloPort::Turn HaloPort::at_rest() const {
   return Turn(*this, state_->epoch);
 }
 
+KOKKOS_INLINE_FUNCTION PortParcel HaloPort::parcel(int view, Towards towards, const PortBox& box) const {
+  PortParcel parcel;
+  if (!has_neighbour(towards)) return parcel;
+  parcel.direction_ = &at(towards);
+  parcel.part_ = detail::PortPart(region_of(view, towards.code()), box.begin, box.end);
+  parcel.remote_ = parcel.direction_->remote;
+  parcel.all_cells_ = parcel.direction_->cells;
+  return parcel;
+}
+
 template <class Team>
 KOKKOS_FUNCTION bool HaloPort::Turn::put(const Team& team, int view, const PortBox& box,
                                          std::uint64_t step) const {
-  if (detail::is_inside(box.begin, box.end, port_.inner_begin_, port_.inner_end_)) return true;
-  bool free = true;
-  for (std::uint32_t left = port_.present_; left != 0; left &= left - 1) {
-    const int code = detail::lowest_bit(left);
-    const detail::PortRegion& region = port_.region_of(view, code);
-    const detail::PortPart part(region, box.begin, box.end);
-    if (part.cells() == 0) continue;
-    if (wait_credit(team, code, step)) {
-      part.copy(team, region);
-    } else {
-      free = false;
-    }
+  if (port_.keeps_to_itself(box)) return true;
+  std::uint32_t codes = 0;
+  for (int code = 0; code < detail::direction_codes; ++code) {
+    if ((port_.present_ >> code & 1) == 0) continue;
+    if (detail::PortPart(port_.region_of(view, code), box.begin, box.end).cells() > 0) codes |= 1U << code;
+  }
+  if (!wait_credits(team, codes, step)) return false;
+  for (int code = 0; code < detail::direction_codes; ++code) {
+    if ((codes >> code & 1) != 0)
+      detail::PortPart(port_.region_of(view, code), box.begin, box.end).copy(team);
   }
   team.team_barrier();
-  Kokkos::single(Kokkos::PerTeam(team), [&] {
-    for (std::uint32_t left = free ? port_.present_ : 0; left != 0; left &= left - 1) {
-      const int code = detail::lowest_bit(left);
-      const std::uint64_t cells = detail::PortPart(port_.region_of(view, code), box.begin, box.end).cells();
-      if (cells > 0) count_code(code, cells, step);
-    }
+  // Side by side: each release waits for this team's stores to be performed.
+  Kokkos::parallel_for(Kokkos::TeamVectorRange(team, int{detail::direction_codes}), [&](int code) {
+    if ((codes >> code & 1) == 0) return;
+    const detail::PortPart part(port_.region_of(view, code), box.begin, box.end);
+    detail::PortDirection& direction = port_.directions_[code];
+    count_cells(direction, *direction.remote, direction.cells, part.cells(), step);
   });
-  return free;
+  return true;
+}
+
+template <class Team, class... Parcels>
+KOKKOS_FUNCTION bool HaloPort::Turn::put_parcels(const Team& team, std::uint64_t step,
+                                                 const Parcels&... parcels) const {
+  const std::uint32_t codes = (0U | ... | port_.bit_of(parcels));
+  if (!wait_credits(team, codes, step)) return false;
+  ((parcels.cells() > 0 ? parcels.part_.copy(team) : void()), ...);
+  team.team_barrier();
+  // Threads of different warps: each release waits for this team's stores to be performed.
+  constexpr int warp = 32;
+  int releasing = 0;
+  const auto release = [&](const PortParcel& parcel) {
+    if (parcel.cells() > 0 && team.team_rank() == releasing % team.team_size()) {
+      Kokkos::single(Kokkos::PerThread(team), [&] {
+        count_cells(*parcel.direction_, *parcel.remote_, parcel.all_cells_, parcel.cells(), step);
+      });
+    }
+    releasing += warp;
+  };
+  (release(parcels), ...);
+  return true;
 }
 
 template <class Team>
-KOKKOS_FUNCTION bool HaloPort::Turn::wait_code(const Team& team, int code, std::uint64_t step) const {
-  if (!port_.directions_[code].receives) return true;
+KOKKOS_FUNCTION bool HaloPort::Turn::wait_any_of(const Team& team, std::uint32_t codes,
+                                                 std::uint64_t step) const {
   bool arrived = true;
-  Kokkos::single(
-      Kokkos::PerTeam(team), [&](bool& mine) { mine = await_code(code, step); }, arrived);
-  return arrived;
+  Kokkos::parallel_for(Kokkos::TeamVectorRange(team, int{detail::direction_codes}), [&](int code) {
+    if ((codes >> code & 1) != 0) arrived = await_code(code, step) && arrived;
+  });
+  return detail::all_of_team(team, arrived);
 }
 
 template <class Team>
-KOKKOS_FUNCTION bool HaloPort::Turn::wait_credit(const Team& team, int code, std::uint64_t step) const {
-  if (!port_.directions_[code].awaits_credit && base_ + step != 1) return true;
+KOKKOS_FUNCTION bool HaloPort::Turn::wait_credits(const Team& team, std::uint32_t codes,
+                                                  std::uint64_t step) const {
+  if (!port_.guarded_ && base_ + step != 1) return true;
   bool free = true;
-  Kokkos::single(
-      Kokkos::PerTeam(team), [&](bool& mine) { mine = await_credit_code(code, step); }, free);
-  return free;
+  Kokkos::parallel_for(Kokkos::TeamVectorRange(team, int{detail::direction_codes}), [&](int code) {
+    if ((codes >> code & 1) != 0) free = await_credit_code(code, step) && free;
+  });
+  return detail::all_of_team(team, free);
 }
 
-KOKKOS_INLINE_FUNCTION void HaloPort::Turn::count_code(int code, std::uint64_t cells,
-                                                       std::uint64_t step) const {
-  detail::PortDirection& direction = port_.directions_[code];
+KOKKOS_INLINE_FUNCTION void HaloPort::Turn::count_cells(detail::PortDirection& direction,
+                                                        detail::PortFlags& remote, std::uint64_t all,
+                                                        std::uint64_t cells, std::uint64_t step) const {
   const std::uint64_t epoch = base_ + step;
   std::uint64_t counted = cells;
-  if (cells != direction.cells) {
+  if (cells != all) {
     std::uint64_t& counter = direction.counted[epoch % 2];
     counted = detail::count_in(counter, cells);
-    if (counted == direction.cells) counter = 0;
+    if (counted == all) counter = 0;
   }
-  if (counted > direction.cells) report(detail::Fault::surplus, direction.rank, direction.cells, counted);
+  if (counted > all) report(detail::Fault::surplus, direction.rank, all, counted);
   // Publishes to the neighbour: all cells of this epoch, by this thread's team and those counted before it.
-  if (counted == direction.cells) detail::release_epoch(direction.remote->arrived, epoch);
+  if (counted == all) detail::release_epoch(remote.arrived, epoch);
 }
 
 KOKKOS_INLINE_FUNCTION bool HaloPort::Turn::await_code(int code, std::uint64_t step) const {

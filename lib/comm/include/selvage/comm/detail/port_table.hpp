@@ -18,7 +18,8 @@ struct PortFlags {
   Flag credit;
 };
 
-/// One View and one direction: this rank's cells that the neighbour there keeps as ghosts.
+/// One View and one direction: this rank's cells that the neighbour there keeps as ghosts. Axes are sorted
+/// here, from the largest source stride to the smallest.
 struct PortRegion {
   std::int64_t begin[port_axes];  ///< in View indices
   std::int64_t end[port_axes];
@@ -26,10 +27,11 @@ struct PortRegion {
   std::byte* target;                       ///< where the neighbour keeps its ghost of that index
   std::int64_t source_strides[port_axes];  ///< bytes
   std::int64_t target_strides[port_axes];
-  int grid_axes;        ///< the axes after them are components, which go with their cell
-  int axes[port_axes];  ///< from the largest source stride to the smallest
-  int word_bytes;       ///< 1, 2, 4, 8 or 16: what every element can be read and written in
-  int words;            ///< per element
+  std::int8_t view_axes[port_axes];    ///< the View's axis of each; at or past grid_axes: components
+  std::int8_t sorted_axes[port_axes];  ///< the other way round
+  std::int16_t grid_axes;
+  std::int16_t word_bytes;  ///< 1, 2, 4, 8 or 16: what every element can be read and written in
+  std::int32_t words;       ///< per element
 };
 
 /// One direction, whatever the View.
