@@ -232,7 +232,7 @@ class DevicePeerTransfer final : public TransferPath {
   DeviceArray<DevicePeer> peers_;
   DeviceArray<Chunk> waits_;
   DeviceArray<DeviceState> state_;
-  PinnedValue<Fault> fault_;
+  PinnedValue<PeerFault> fault_;
   RunProgram put_{};
   PeerProgram wait_{};
   bool waits_for_launch_ = false;
