@@ -11,11 +11,6 @@ namespace {
 /// Commands of one ring before the next has its turn.
 constexpr int commands_per_turn = 8;
 
-/// A transfer's cookie: its ring, and whether the ring waits for it.
-std::uint64_t cookie_of(std::size_t ring, bool is_blocking) {
-  return ring * 2 + (is_blocking ? 1 : 0);
-}
-
 }  // namespace
 
 void CommandService::add(const Command* slots, std::uint64_t* read) {
@@ -53,50 +48,78 @@ void CommandService::finish(CommandRing& ring) {
   release_word(*ring.read, ring.done);
 }
 
+NetworkOperation CommandService::operation_of(const Command& command) const {
+  using Kind = NetworkOperation::Kind;
+  NetworkOperation operation{.kind = command.kind == CommandKind::get ? Kind::get : Kind::put,
+                             .target = command.rank,
+                             .local = reinterpret_cast<std::byte*>(command.payload),
+                             .bytes = command.bytes,
+                             .offset = command.offset,
+                             .arrival = command.arrival,
+                             .window = window_ != nullptr ? window_->id : -1};
+  // Nothing but a word: it needs no buffer, and arrives whole.
+  if (command.kind == CommandKind::put_value) operation.arrival = command.offset;
+  if (command.kind == CommandKind::send || command.kind == CommandKind::receive) {
+    operation.kind = command.kind == CommandKind::send ? Kind::send : Kind::receive;
+    operation.message_tag = static_cast<int>(command.offset);
+  }
+  return operation;
+}
+
+std::uint64_t CommandService::keep(const Underway& transfer) {
+  if (free_cookies_.empty()) {
+    underway_.push_back(transfer);
+    return underway_.size() - 1;
+  }
+  const std::uint64_t cookie = free_cookies_.back();
+  free_cookies_.pop_back();
+  underway_[cookie] = transfer;
+  return cookie;
+}
+
 void CommandService::start(const Command& command, std::size_t index) {
   CommandRing& ring = rings_[index];
-  NetworkOperation operation{
-      .kind = command.kind == CommandKind::get ? NetworkOperation::Kind::get : NetworkOperation::Kind::put,
-      .target = command.rank,
-      .local = reinterpret_cast<std::byte*>(command.payload),
-      .bytes = command.bytes,
-      .offset = command.offset,
-      .arrival = command.arrival,
-      .window = window_.id};
-  std::uint64_t value = command.arrival_value;
-  if (command.kind == CommandKind::put_value) {
-    // Nothing but a word: it needs no buffer, and arrives whole.
-    operation.arrival = command.offset;
-    value = command.payload;
+  const NetworkOperation operation = operation_of(command);
+  Underway transfer{index, command.is_blocking != 0};
+  if (command.kind == CommandKind::send || command.kind == CommandKind::receive) {
+    transfer.done = reinterpret_cast<std::uint64_t*>(command.arrival);
+    transfer.value = command.arrival_value;
   }
-  const bool is_blocking = command.is_blocking != 0;
+  const std::uint64_t cookie = keep(transfer);
   ++ring.underway;
-  ring.is_held = is_blocking;
+  ring.is_held = transfer.is_blocking;
   try {
-    courier_->start(operation, value, *this, cookie_of(index, is_blocking));
+    courier_->start(operation,
+                    command.kind == CommandKind::put_value ? command.payload : command.arrival_value, *this,
+                    cookie);
   } catch (const Error&) {
     // The team must not wait for what can't happen: the error is the host's to find.
+    free_cookies_.push_back(cookie);
     --ring.underway;
     ring.is_held = false;
     finish(ring);
     throw;
   }
-  if (!is_blocking) finish(ring);
+  if (!transfer.is_blocking) finish(ring);
 }
 
 void CommandService::local_done(std::uint64_t cookie) {
-  if (cookie % 2 == 0) return;
-  CommandRing& ring = rings_[cookie / 2];
+  const Underway& transfer = underway_[cookie];
+  // Publishes to kernels: the message's buffer may be overwritten (send) or has been filled (receive).
+  if (transfer.done != nullptr) release_word(*transfer.done, transfer.value);
+  if (!transfer.is_blocking) return;
+  CommandRing& ring = rings_[transfer.ring];
   ring.is_held = false;
   finish(ring);
 }
 
 void CommandService::remote_done(std::uint64_t cookie) {
-  --rings_[cookie / 2].underway;
+  --rings_[underway_[cookie].ring].underway;
+  free_cookies_.push_back(cookie);
 }
 
-CommandRings::CommandRings(ContextState& context, const Executor& executor, const WindowState& window,
-                           const Sizes& sizes)
+CommandRings::CommandRings(ContextState& context, const Executor& executor, const Sizes& sizes,
+                           const WindowState* window)
     : proxy_(context.proxy()) {
   if (sizes.rings < 1 || sizes.service_threads < 1 || !std::has_single_bit(sizes.capacity)) {
     throw Error(
@@ -117,15 +140,24 @@ CommandRings::CommandRings(ContextState& context, const Executor& executor, cons
   port_.read = read;
   port_.capacity = sizes.capacity;
   port_.timeout_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(context.timeout()).count());
-  port_.window = reinterpret_cast<std::uint64_t>(window.local.data);
+  if (window != nullptr) port_.window = reinterpret_cast<std::uint64_t>(window->local.data);
   for (int i = 0; i < sizes.service_threads; ++i) {
-    services_.push_back(std::make_unique<CommandService>(window, proxy_.make_courier(), sizes.capacity));
+    services_.push_back(std::make_unique<CommandService>(
+        window, window != nullptr ? proxy_.make_courier() : proxy_.make_message_courier(), sizes.capacity));
   }
   for (int ring = 0; ring < sizes.rings; ++ring) {
     services_[ring % sizes.service_threads]->add(port_.slots + ring * sizes.capacity,
                                                  read + ring * CommandPort::words_per_line);
   }
   for (int i = 0; i < sizes.service_threads; ++i) proxy_.helper(i).add(*services_[i]);
+}
+
+bool CommandRings::is_idle() {
+  bool idle = true;
+  for (std::size_t i = 0; i < services_.size(); ++i) {
+    proxy_.helper(static_cast<int>(i)).exclusive([&] { idle = services_[i]->is_idle() && idle; });
+  }
+  return idle;
 }
 
 CommandRings::~CommandRings() {

@@ -24,23 +24,37 @@ struct CommandRing {
 /// its ring until that ring's own transfers are done.
 class CommandService final : public Pollable, private TransferWatcher {
  public:
-  CommandService(const WindowState& window, std::unique_ptr<Courier> courier, std::uint64_t capacity)
+  /// \param window  null: its rings carry messages only
+  CommandService(const WindowState* window, std::unique_ptr<Courier> courier, std::uint64_t capacity)
       : window_(window), courier_(std::move(courier)), capacity_(capacity) {}
 
   void add(const Command* slots, std::uint64_t* read);
+  [[nodiscard]] bool is_idle() const { return courier_->is_idle(); }
   bool poll() override;
 
  private:
   void local_done(std::uint64_t cookie) override;
   void remote_done(std::uint64_t cookie) override;
+  /// A transfer that is underway, by cookie.
+  struct Underway {
+    std::size_t ring = 0;
+    bool is_blocking = false;
+    std::uint64_t* done = nullptr;  ///< becomes `value` when the local buffer is free, or filled
+    std::uint64_t value = 0;
+  };
+
   bool serve(std::size_t index);
   void start(const Command& command, std::size_t index);
+  [[nodiscard]] NetworkOperation operation_of(const Command& command) const;
+  [[nodiscard]] std::uint64_t keep(const Underway& transfer);
   void finish(CommandRing& ring);
 
-  const WindowState& window_;
+  const WindowState* window_;
   std::unique_ptr<Courier> courier_;
   std::uint64_t capacity_;
   std::vector<CommandRing> rings_;
+  std::vector<Underway> underway_;
+  std::vector<std::uint64_t> free_cookies_;
 };
 
 /// The memory of all rings, and the services that share them out.
@@ -51,9 +65,11 @@ class CommandRings {
     std::uint64_t capacity = 64;
     int service_threads = 1;
   };
-  /// Collective by convention: takes message tags. \throws Error{usage}
-  CommandRings(ContextState& context, const Executor& executor, const WindowState& window,
-               const Sizes& sizes);
+  /// Collective by convention with a window: takes message tags.
+  /// \param window  null: the rings carry messages only
+  /// \throws Error{usage}
+  CommandRings(ContextState& context, const Executor& executor, const Sizes& sizes,
+               const WindowState* window);
   ~CommandRings();
   CommandRings(const CommandRings&) = delete;
   CommandRings& operator=(const CommandRings&) = delete;
@@ -62,6 +78,8 @@ class CommandRings {
   [[nodiscard]] bool has_threads() const { return proxy_.has_threads(); }
   void progress() { proxy_.progress(); }
   void check() { proxy_.check(); }
+  /// Whether nothing that was issued is underway.
+  [[nodiscard]] bool is_idle();
 
  private:
   Proxy& proxy_;

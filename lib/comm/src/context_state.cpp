@@ -68,6 +68,7 @@ ContextState::ContextState(MPI_Comm comm) : timeout_(read_timeout()) {
   check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
   tag_limit_ = largest_tag(comm_);
+  proxy_tag_ = take_tags(1);
   machine_ = topo::detect(comm_, {.gpu_pci_bus_id = device_pci_bus_id()});
   yields_ = machine_.ranks_exceed_cores(rank_);
   probe_mappings();
@@ -355,12 +356,12 @@ std::vector<ContextState::Extremes> ContextState::extremes(const std::vector<int
 }
 
 Proxy& ContextState::proxy() {
-  if (!proxy_) proxy_ = std::make_unique<Proxy>(*this);
+  if (!proxy_) proxy_ = std::make_unique<Proxy>(*this, proxy_tag_);
   return *proxy_;
 }
 
 int ContextState::take_tags(int count) {
-  if (next_tag_ > tag_limit_ - count) next_tag_ = 0;
+  if (next_tag_ > tag_limit_ - count) next_tag_ = proxy_tag_ + 1;
   const int first = next_tag_;
   next_tag_ += count;
   return first;

@@ -88,8 +88,8 @@ class ContextState {
   /// all ranks ask in the same order.
   [[nodiscard]] int take_tags(int count);
 
-  /// What carries out the operations of kernels; made at the first call. Collective by convention: all ranks
-  /// make the objects that need it in the same order.
+  /// What carries out the operations of kernels; made at the first call. Not collective, but a rank without
+  /// one answers no messages.
   [[nodiscard]] Proxy& proxy();
 
  private:
@@ -109,6 +109,7 @@ class ContextState {
   int size_ = 0;
   int tag_limit_ = 0;
   int next_tag_ = 0;
+  int proxy_tag_ = 0;
   std::chrono::milliseconds timeout_;
   topo::Machine machine_;
   bool yields_ = true;

@@ -19,11 +19,11 @@ std::uint64_t& arrival_word(std::byte* base, std::uint64_t arrival) {
   return *reinterpret_cast<std::uint64_t*>(base + arrival);
 }
 
-Courier::Courier(ContextState& context, const WindowTable& windows, int header_tag)
+Courier::Courier(ContextState& context, const WindowTable& windows, int header_tag, int payload_tag)
     : context_(context),
       windows_(windows),
       header_tag_(header_tag),
-      payload_tag_(context.take_tags(2)),
+      payload_tag_(payload_tag),
       host_copier_(make_host_copier()) {}
 
 /// What a receive still waits for must not be written to later; what a send still reads is left behind.

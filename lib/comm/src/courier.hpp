@@ -67,8 +67,11 @@ struct Transfer {
 /// messages that the target's Receiver answers. Never blocks. Not thread-safe.
 class Courier {
  public:
-  /// Collective by convention: takes message tags.
-  Courier(ContextState& context, const WindowTable& windows, int header_tag);
+  static constexpr int tags = 2;  ///< of payloads of puts, and of replies to gets
+  static constexpr int no_tags = -1;
+
+  /// \param payload_tag  the first of `tags`; no_tags: it carries no puts and gets
+  Courier(ContextState& context, const WindowTable& windows, int header_tag, int payload_tag);
   ~Courier();
   Courier(const Courier&) = delete;
   Courier& operator=(const Courier&) = delete;
@@ -79,6 +82,7 @@ class Courier {
              std::uint64_t cookie);
   /// \return whether something came along \throws Error{mpi}, Error{cuda}, Error{usage}
   bool progress();
+  [[nodiscard]] bool is_idle() const { return transfers_.empty(); }
 
  private:
   void start_by_copy(const NetworkOperation& operation, const WindowState& window,
@@ -94,7 +98,7 @@ class Courier {
   ContextState& context_;
   const WindowTable& windows_;
   int header_tag_;
-  int payload_tag_;  ///< of puts; replies to gets have the next
+  int payload_tag_;
   std::unique_ptr<Copier> host_copier_;
   std::unique_ptr<Copier> device_copier_;
   std::list<Transfer> transfers_;

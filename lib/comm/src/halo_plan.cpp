@@ -51,13 +51,6 @@ void follow_environment(HaloChoices& choices) {
   }
 }
 
-void require_built(const HaloChoices& choices) {
-  if (choices.initiation != Initiation::queue && choices.initiation != Initiation::kernel) return;
-  throw Error(ErrorKind::unsupported,
-              fmt::format("initiation {}, forced by {}, is not built yet: use host or stream",
-                          to_string(*choices.initiation), choices.initiation_forced_by));
-}
-
 /// One argument of a HaloExchange as a number that ranks can compare.
 struct Argument {
   std::string_view name;
@@ -88,7 +81,6 @@ HaloPlan::HaloPlan(std::shared_ptr<ContextState> context, const Executor& execut
   context_->all_or_none(construction, [&] { follow_environment(choices); });
   require_same_everywhere(choices);
   context_->all_or_none(construction, [&] {
-    require_built(choices);
     require_valid_arguments();
     require_fields_fit();
     require_boxes_hold_halos();

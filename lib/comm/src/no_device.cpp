@@ -1,5 +1,6 @@
 #include "copier.hpp"
 #include "device.hpp"
+#include "device_line.hpp"
 #include "device_peer.hpp"
 #include "device_transfer.hpp"
 #include "transports/copy_engine.hpp"
@@ -35,6 +36,9 @@ std::string probe_device_word(std::byte*) {
   return no_gpus;
 }
 
+std::unique_ptr<DeviceLine> make_device_line(const ContextState&, const MessageLine&) {
+  throw Error(ErrorKind::unsupported, no_gpus);
+}
 std::unique_ptr<Copier> make_device_copier() {
   throw Error(ErrorKind::unsupported, no_gpus);
 }

@@ -5,9 +5,8 @@
 #include <fmt/format.h>
 
 namespace selvage::detail {
-namespace {
 
-bool may_use_threads() {
+bool Proxy::may_use_threads() {
   const std::string who = environment_text("SELVAGE_PROXY").value_or("thread");
   if (who == "caller") return false;
   if (who != "thread") {
@@ -18,12 +17,10 @@ bool may_use_threads() {
   return provided == MPI_THREAD_MULTIPLE;
 }
 
-}  // namespace
-
-Proxy::Proxy(ContextState& context)
+Proxy::Proxy(ContextState& context, int header_tag)
     : context_(context),
       has_threads_(may_use_threads()),
-      header_tag_(context.take_tags(1)),
+      header_tag_(header_tag),
       receiver_(context, windows_, header_tag_),
       service_(has_threads_) {
   service_.add(receiver_);
@@ -34,7 +31,11 @@ Proxy::~Proxy() {
 }
 
 std::unique_ptr<Courier> Proxy::make_courier() {
-  return std::make_unique<Courier>(context_, windows_, header_tag_);
+  return std::make_unique<Courier>(context_, windows_, header_tag_, context_.take_tags(Courier::tags));
+}
+
+std::unique_ptr<Courier> Proxy::make_message_courier() {
+  return std::make_unique<Courier>(context_, windows_, header_tag_, Courier::no_tags);
 }
 
 Service& Proxy::helper(int index) {

@@ -13,16 +13,20 @@ namespace selvage::detail {
 /// needs it. Without MPI_THREAD_MULTIPLE there is no thread, and whoever waits calls progress().
 class Proxy {
  public:
-  /// Collective by convention: takes message tags.
-  explicit Proxy(ContextState& context);
+  /// \param header_tag  of the messages that the couriers of all ranks send to receivers
+  Proxy(ContextState& context, int header_tag);
   ~Proxy();
   Proxy(const Proxy&) = delete;
   Proxy& operator=(const Proxy&) = delete;
 
+  /// \throws Error{input} for an environment variable that can't be right
+  [[nodiscard]] static bool may_use_threads();
   [[nodiscard]] bool has_threads() const { return has_threads_; }
   [[nodiscard]] WindowTable& windows() { return windows_; }
-  /// A courier for one service. Collective by convention.
+  /// A courier for one service. Collective by convention: takes message tags.
   [[nodiscard]] std::unique_ptr<Courier> make_courier();
+  /// One that carries messages with tags of their own, but no puts and gets. Not collective.
+  [[nodiscard]] std::unique_ptr<Courier> make_message_courier();
 
   /// The service that also listens for messages of other ranks.
   [[nodiscard]] Service& service() { return service_; }

@@ -46,8 +46,12 @@ void Service::progress() {
 }
 
 void Service::check() {
+  if (!has_error_) return;
   std::exception_ptr error;
-  exclusive([&] { error = std::exchange(error_, nullptr); });
+  exclusive([&] {
+    error = std::exchange(error_, nullptr);
+    has_error_ = false;
+  });
   if (error) std::rethrow_exception(error);
 }
 
@@ -58,6 +62,7 @@ bool Service::poll_all() {
       busy = member->poll() || busy;
     } catch (...) {
       if (!error_) error_ = std::current_exception();
+      has_error_ = true;
     }
   }
   return busy;

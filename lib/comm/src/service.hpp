@@ -49,6 +49,7 @@ class Service {
   std::atomic<int> visitors_ = 0;  ///< who waits for the mutex, which the thread would take again at once
   std::vector<Pollable*> members_;
   std::exception_ptr error_;
+  std::atomic<bool> has_error_ = false;
   std::atomic<bool> stops_ = false;
   std::thread thread_;
 };

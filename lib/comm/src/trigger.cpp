@@ -9,7 +9,8 @@ namespace detail {
 struct TriggerOwner {
   TriggerOwner(std::shared_ptr<ContextState> shared, const Executor& executor,
                const Triggers::Options& options)
-      : context(std::move(shared)), engine(*context, executor, options.ids, options.ring_entries) {}
+      : context(std::move(shared)),
+        engine(*context, executor, options.ids, options.ring_entries, context->proxy().make_courier()) {}
 
   std::shared_ptr<ContextState> context;
   TriggerEngine engine;
@@ -18,7 +19,7 @@ struct TriggerOwner {
 struct CommandOwner {
   CommandOwner(std::shared_ptr<ContextState> shared, const Executor& executor, const WindowState& window,
                const CommandRings::Sizes& sizes)
-      : context(std::move(shared)), rings(*context, executor, window, sizes) {}
+      : context(std::move(shared)), rings(*context, executor, sizes, &window) {}
 
   std::shared_ptr<ContextState> context;
   CommandRings rings;

@@ -14,12 +14,12 @@ constexpr int triggers_per_batch = 256;
 }  // namespace
 
 TriggerEngine::TriggerEngine(ContextState& context, const Executor& executor, std::uint32_t ids,
-                             std::uint64_t ring_entries)
+                             std::uint64_t ring_entries, std::unique_ptr<Courier> courier)
     : context_(context),
       proxy_(context.proxy()),
       ring_(TriggerRing::allocate(executor, ring_entries, ids), ring_entries, ids, context.timeout()),
       table_(ids),
-      courier_(proxy_.make_courier()),
+      courier_(std::move(courier)),
       running_(ids) {
   proxy_.service().add(*this);
 }
@@ -55,6 +55,12 @@ TriggerTable::Leftovers TriggerEngine::leftovers() {
     result = table_.leftovers();
   });
   return result;
+}
+
+bool TriggerEngine::is_idle() {
+  bool idle = false;
+  proxy_.service().exclusive([&] { idle = courier_->is_idle(); });
+  return idle;
 }
 
 void TriggerEngine::check() {

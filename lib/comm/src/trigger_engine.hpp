@@ -16,9 +16,8 @@ namespace selvage::detail {
 /// underway at a time, since they share a buffer: the next is started when it is complete.
 class TriggerEngine final : public Pollable, private TransferWatcher {
  public:
-  /// Collective by convention: takes message tags.
   TriggerEngine(ContextState& context, const Executor& executor, std::uint32_t ids,
-                std::uint64_t ring_entries);
+                std::uint64_t ring_entries, std::unique_ptr<Courier> courier);
   /// Prints what triggers are left over.
   ~TriggerEngine() override;
 
@@ -26,6 +25,8 @@ class TriggerEngine final : public Pollable, private TransferWatcher {
   void add(TriggerTag tag, const NetworkOperation& operation, std::uint64_t threshold);
   void add_for_all_epochs(std::uint32_t id, const NetworkOperation& operation, std::uint64_t threshold);
   [[nodiscard]] TriggerTable::Leftovers leftovers();
+  /// Whether nothing that fired is underway.
+  [[nodiscard]] bool is_idle();
   [[nodiscard]] bool has_thread() const { return proxy_.has_threads(); }
   void progress() { proxy_.progress(); }
   /// \throws what the proxy met, and Error{timeout} when a kernel gave up waiting for room in the ring

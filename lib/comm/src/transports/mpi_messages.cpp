@@ -1,6 +1,7 @@
 #include "mpi_messages.hpp"
 
 #include "../context_state.hpp"
+#include "../proxy.hpp"
 
 #include <Kokkos_Core.hpp>
 #include <fmt/format.h>
@@ -30,15 +31,7 @@ MpiMessages::MpiMessages(TransportParts parts, bool staged)
       first_tag_(parts.first_tag),
       staged_(staged && !parts.executor.runs_on_host()),
       initiation_(parts.initiation) {
-  for (const PeerPlan& plan : parts.peers) {
-    Peer peer{
-        plan.neighbour.rank, make_block(parts, plan, Half::owned), make_block(parts, plan, Half::ghost), {}};
-    for (std::size_t f = 0; f < parts.fields.size(); ++f) {
-      peer.contributions.push_back(
-          contributions_of(peer.owned.packing, f, parts.fields[f], peer.owned.packed.data));
-    }
-    peers_.push_back(std::move(peer));
-  }
+  for (const PeerPlan& plan : parts.peers) peers_.emplace_back(parts, plan, staged_);
   const std::size_t most = peers_.size() * parts.fields.size();
   for (auto* list : {&sends_, &receives_}) list->reserve(most);
   send_ranks_.reserve(most);
@@ -53,24 +46,12 @@ MpiMessages::~MpiMessages() {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized) return;
-  if (!all_done(sends_)) static_cast<void>(new std::vector<Peer>(std::move(peers_)));
+  if (!all_done(sends_)) static_cast<void>(new std::vector<PackedPeer>(std::move(peers_)));
   for (MPI_Request& request : receives_) {
     if (request == MPI_REQUEST_NULL) continue;
     MPI_Cancel(&request);
     MPI_Request_free(&request);
   }
-}
-
-MpiMessages::Block MpiMessages::make_block(const TransportParts& parts, const PeerPlan& plan,
-                                           Half half) const {
-  Block block{Packing(plan.neighbour, parts.fields, parts.axes, half), {}, {}, {}, {}};
-  block.packed = parts.executor.allocate(block.packing.bytes());
-  block.wire = staged_ ? parts.executor.allocate_staging(block.packing.bytes()) : block.packed;
-  for (std::size_t f = 0; f < parts.fields.size(); ++f) {
-    block.pack.push_back(pack_boxes(block.packing, f, parts.fields[f], block.packed.data));
-    block.unpack.push_back(unpack_boxes(block.packing, f, parts.fields[f], block.packed.data));
-  }
-  return block;
 }
 
 template <class Function>
@@ -100,7 +81,7 @@ void MpiMessages::start(const Step& step) {
 
 void MpiMessages::post_receives(const Step& step) {
   for (std::size_t i = 0; i < peers_.size(); ++i) {
-    const Block& block = peers_[i].incoming(step.reverse);
+    const PackedBlock& block = peers_[i].incoming(step.reverse);
     for_each_run(step, block.packing, [&](int first_field, std::int64_t begin, std::int64_t bytes) {
       expected_.push_back({i, begin, bytes});
       check_mpi(MPI_Irecv(block.wire.data + begin, message_size(bytes), MPI_BYTE, peers_[i].rank,
@@ -112,8 +93,8 @@ void MpiMessages::post_receives(const Step& step) {
 
 void MpiMessages::pack_and_send(const Step& step) {
   Kokkos::Profiling::pushRegion("comm::pack");
-  for (const Peer& peer : peers_) {
-    const Block& block = peer.outgoing(step.reverse);
+  for (const PackedPeer& peer : peers_) {
+    const PackedBlock& block = peer.outgoing(step.reverse);
     for (std::size_t field = 0; field < block.pack.size(); ++field) {
       if (step.has(field)) step.executor.copy(block.pack[field]);
     }
@@ -122,8 +103,8 @@ void MpiMessages::pack_and_send(const Step& step) {
   // MPI reads the blocks outside the instance's order.
   if (!step.executor.runs_on_host()) step.executor.fence();
   Kokkos::Profiling::popRegion();
-  for (const Peer& peer : peers_) {
-    const Block& block = peer.outgoing(step.reverse);
+  for (const PackedPeer& peer : peers_) {
+    const PackedBlock& block = peer.outgoing(step.reverse);
     for_each_run(step, block.packing, [&](int first_field, std::int64_t begin, std::int64_t bytes) {
       send_ranks_.push_back(peer.rank);
       check_mpi(MPI_Isend(block.wire.data + begin, message_size(bytes), MPI_BYTE, peer.rank,
@@ -175,7 +156,7 @@ void MpiMessages::require_whole(const Step& step, const Message& message, const 
 }
 
 void MpiMessages::deliver(const Step& step, const Message& message) {
-  const Block& block = peers_[message.peer].incoming(step.reverse);
+  const PackedBlock& block = peers_[message.peer].incoming(step.reverse);
   if (staged_)
     step.executor.stage_in(block.packed.data + message.begin, block.wire.data + message.begin, message.bytes);
   if (step.reverse) return;
@@ -189,7 +170,7 @@ void MpiMessages::deliver(const Step& step, const Message& message) {
 }
 
 void MpiMessages::append_contributions(std::size_t field, std::vector<Contribution>& contributions) const {
-  for (const Peer& peer : peers_) {
+  for (const PackedPeer& peer : peers_) {
     contributions.insert(contributions.end(), peer.contributions[field].begin(),
                          peer.contributions[field].end());
   }
@@ -212,6 +193,10 @@ std::string MpiMessages::describe_late(const Step& step) const {
 
 std::string refuse_mpi_initiation(Initiation initiation, bool on_host) {
   if (initiation == Initiation::host || on_host) return {};
+  if (is_started_by_proxy(initiation)) {
+    return Proxy::may_use_threads() ? ""
+                                    : "the proxy has no thread: MPI was not started with MPI_THREAD_MULTIPLE";
+  }
   return "MPI can only be called from the host, after a fence";
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "transport.hpp"
+#include "packed_block.hpp"
 
 #include <mpi.h>
 
@@ -23,30 +23,11 @@ class MpiMessages : public HaloTransport {
   [[nodiscard]] std::string describe_late(const Step& step) const override;
 
  private:
-  /// One half of a neighbour's traffic: packed where the execution space works, and where MPI works.
-  struct Block {
-    Packing packing;
-    Buffer packed;
-    Buffer wire;
-    std::vector<std::vector<CopyBox>> pack;    ///< by field
-    std::vector<std::vector<CopyBox>> unpack;  ///< by field
-  };
   struct Message {
     std::size_t peer;
     std::int64_t begin;
     std::int64_t bytes;
   };
-  struct Peer {
-    int rank;
-    Block owned;
-    Block ghost;
-    std::vector<std::vector<Contribution>> contributions;
-
-    [[nodiscard]] const Block& outgoing(bool reverse) const { return reverse ? ghost : owned; }
-    [[nodiscard]] const Block& incoming(bool reverse) const { return reverse ? owned : ghost; }
-  };
-
-  [[nodiscard]] Block make_block(const TransportParts& parts, const PeerPlan& plan, Half half) const;
   /// The messages of one step in one direction; `for_each(first_field, begin, bytes)`.
   template <class Function>
   static void for_each_run(const Step& step, const Packing& packing, const Function& function);
@@ -60,7 +41,7 @@ class MpiMessages : public HaloTransport {
   int first_tag_;
   bool staged_;
   Initiation initiation_;
-  std::vector<Peer> peers_;
+  std::vector<PackedPeer> peers_;
 
   std::vector<MPI_Request> sends_;
   std::vector<int> send_ranks_;
@@ -71,7 +52,11 @@ class MpiMessages : public HaloTransport {
   std::uint64_t completed_epoch_ = 0;
 };
 
-/// MPI starts from the host: on a device, after a fence.
+[[nodiscard]] inline bool is_started_by_proxy(Initiation initiation) {
+  return initiation == Initiation::queue || initiation == Initiation::kernel;
+}
+
+/// MPI starts from the host: on a device, after a fence, or by a proxy that has a thread.
 [[nodiscard]] std::string refuse_mpi_initiation(Initiation initiation, bool on_host);
 
 }  // namespace selvage::detail

@@ -1,6 +1,7 @@
 #include "mpi_staged.hpp"
 
 #include "mpi_messages.hpp"
+#include "proxy_messages.hpp"
 
 namespace selvage::detail {
 
@@ -9,6 +10,7 @@ std::string refuse_mpi_staged(const PairFacts&) {
 }
 
 std::unique_ptr<HaloTransport> make_mpi_staged_transport(TransportParts parts) {
+  if (is_started_by_proxy(parts.initiation)) return std::make_unique<ProxyMessages>(parts, true);
   return std::make_unique<MpiMessages>(std::move(parts), true);
 }
 

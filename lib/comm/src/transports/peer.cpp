@@ -141,8 +141,9 @@ std::string refuse_peer(const PairFacts& facts) {
   return facts.unshared_field;
 }
 
-std::string refuse_peer_initiation(Initiation, bool) {
-  return {};
+std::string refuse_peer_initiation(Initiation initiation, bool) {
+  if (initiation == Initiation::host || initiation == Initiation::stream) return {};
+  return "not built yet";
 }
 
 std::unique_ptr<HaloTransport> make_peer_transport(TransportParts parts) {

@@ -11,7 +11,7 @@ namespace selvage {
 
 namespace detail {
 
-enum class CommandKind : std::uint32_t { put, get, put_value, quiet };
+enum class CommandKind : std::uint32_t { put, get, put_value, quiet, send, receive };
 
 /// One slot of a team's ring: a whole descriptor (LeBeane, 5.3.1). All of it is written by the team's leader.
 struct Command {
@@ -21,7 +21,8 @@ struct Command {
   std::uint64_t offset = 0;  ///< in the rank's window
   std::uint64_t bytes = 0;
   std::uint64_t payload = 0;  ///< an address, or the value itself
-  std::uint64_t arrival = 0;  ///< offset of the word that becomes `arrival_value`; no_arrival: none
+  /// Offset of the word that becomes `arrival_value`, or no_arrival; of a message: address of the word, here.
+  std::uint64_t arrival = 0;
   std::uint64_t arrival_value = 0;
   std::uint64_t is_blocking = 0;
 };
@@ -116,6 +117,21 @@ class CommandContext {
     return done;
   }
 
+  /// Below the public interface: one command, by one item.
+  KOKKOS_FUNCTION bool enqueue(detail::Command command, bool waits) const {
+    const std::uint64_t number = producer_->written + 1;
+    if (!wait_for_room(number)) return false;
+    detail::Command& slot = slots_[(number - 1) % capacity_];
+    command.is_blocking = waits ? 1 : 0;
+    command.ready = slot.ready;
+    slot = command;
+    // Publishes to the service thread: the descriptor, and all that the team stored before.
+    detail::release_word(slot.ready, number);
+    producer_->written = number;
+    // Acquires from the service thread: this command is complete, and what a get has loaded.
+    return !waits || detail::poll_until(detail::HasReached{read_, number}, timeout_ns_);
+  }
+
  private:
   [[nodiscard]] KOKKOS_FUNCTION std::uint64_t offset_of(const void* address) const {
     return reinterpret_cast<std::uint64_t>(address) - window_;
@@ -138,23 +154,9 @@ class CommandContext {
     team.team_barrier();
     bool done = false;
     Kokkos::single(
-        Kokkos::PerTeam(team), [&](bool& issued) { issued = push(command, waits); }, done);
+        Kokkos::PerTeam(team), [&](bool& issued) { issued = enqueue(command, waits); }, done);
     if (waits) team.team_barrier();
     return done;
-  }
-
-  KOKKOS_FUNCTION bool push(detail::Command command, bool waits) const {
-    const std::uint64_t number = producer_->written + 1;
-    if (!wait_for_room(number)) return false;
-    detail::Command& slot = slots_[(number - 1) % capacity_];
-    command.is_blocking = waits ? 1 : 0;
-    command.ready = slot.ready;
-    slot = command;
-    // Publishes to the service thread: the descriptor, and all that the team stored before.
-    detail::release_word(slot.ready, number);
-    producer_->written = number;
-    // Acquires from the service thread: this command is complete, and what a get has loaded.
-    return !waits || detail::poll_until(detail::HasReached{read_, number}, timeout_ns_);
   }
 
   [[nodiscard]] KOKKOS_FUNCTION bool wait_for_room(std::uint64_t number) const {

@@ -1,0 +1,71 @@
+#include "message_line.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace selvage::detail {
+namespace {
+
+NetworkOperation operation_of(const Command& command) {
+  return {.kind = command.kind == CommandKind::send ? NetworkOperation::Kind::send
+                                                    : NetworkOperation::Kind::receive,
+          .target = command.rank,
+          .local = reinterpret_cast<std::byte*>(command.payload),
+          .bytes = command.bytes,
+          .message_tag = static_cast<int>(command.offset)};
+}
+
+}  // namespace
+
+MessageLine::MessageLine(ContextState& context, const Executor& executor, Initiation initiation,
+                         std::vector<PlannedMessage> messages)
+    : messages_(std::move(messages)) {
+  const std::size_t count = std::max<std::size_t>(1, messages_.size());
+  // Room for all messages at once: without a thread nobody drains a ring while it is filled.
+  const std::uint64_t capacity = std::bit_ceil(count);
+  port_.has_queue = initiation == Initiation::queue;
+  port_.messages = messages_.data();
+  port_.count = static_cast<std::uint32_t>(messages_.size());
+  uses_ = executor.allocate_zeroed(count * sizeof(std::uint64_t));
+  port_.uses = reinterpret_cast<std::uint64_t*>(uses_.data);
+  if (port_.has_queue) {
+    const std::size_t bytes = count * TriggerPort::words_per_line * sizeof(std::uint64_t);
+    completed_ = executor.allocate_staging(bytes);
+    std::memset(completed_.data, 0, bytes);
+    port_.completed = reinterpret_cast<std::uint64_t*>(completed_.data);
+    rings_ =
+        std::make_unique<CommandRings>(context, executor, CommandRings::Sizes{.capacity = capacity}, nullptr);
+    port_.commands = rings_->port();
+    return;
+  }
+  engine_ = std::make_unique<TriggerEngine>(context, executor, static_cast<std::uint32_t>(count), capacity,
+                                            context.proxy().make_message_courier());
+  port_.triggers = engine_->port();
+  port_.completed = port_.triggers.completed;
+  for (std::uint32_t id = 0; id < port_.count; ++id) {
+    engine_->add_for_all_epochs(id, operation_of(messages_[id].command), 1);
+  }
+}
+
+void MessageLine::start(const MessageSelection& selection) const {
+  for (std::uint32_t message = 0; message < port_.count; ++message) {
+    if (selection.has(messages_[message])) port_.start(message);
+  }
+}
+
+void MessageLine::progress() {
+  if (engine_) {
+    engine_->progress();
+    engine_->check();
+  } else {
+    rings_->progress();
+    rings_->check();
+  }
+}
+
+bool MessageLine::is_idle() {
+  return engine_ ? engine_->is_idle() : rings_->is_idle();
+}
+
+}  // namespace selvage::detail

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "../device_line.hpp"
+#include "../message_line.hpp"
+#include "packed_block.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace selvage::detail {
+
+/// The MPI transports for initiations queue and kernel: pack on the caller's instance, which then has the
+/// proxy call MPI_Isend; the proxy receives likewise, and flags in host memory say what has arrived. One
+/// message per neighbour and field. On a GPU nothing blocks the host: small kernels write to the proxy's rings
+/// and wait for its flags.
+///
+/// Reuse of ghosts and buffers is guarded by order: this rank asks for its next message after it has unpacked
+/// the last, and packs again after MPI has let go of what was sent.
+class ProxyMessages final : public HaloTransport {
+ public:
+  /// \param staged  whether MPI sees staging memory instead of the packed block itself
+  ProxyMessages(const TransportParts& parts, bool staged);
+  ~ProxyMessages() override;
+
+  void start(const Step& step) override;
+  bool progress(const Step& step) override;
+  void append_contributions(std::size_t field, std::vector<Contribution>& contributions) const override;
+  void check() const override;
+  [[nodiscard]] std::string describe_late(const Step& step) const override;
+
+ private:
+  [[nodiscard]] std::vector<PlannedMessage> plan_messages(const TransportParts& parts) const;
+  void start_messages(const Step& step, CommandKind kind);
+  void pack(const Step& step);
+  void deliver(const Step& step, std::uint32_t message);
+  bool progress_on_device(const Step& step);
+
+  bool staged_;
+  std::vector<PackedPeer> peers_;
+  std::unique_ptr<MessageLine> line_;
+  std::unique_ptr<DeviceLine> device_line_;  ///< null on hosts
+  std::vector<bool> is_delivered_;           ///< by message, in this exchange
+  std::uint64_t waits_enqueued_ = 0;         ///< on a device: of this epoch
+  std::uint64_t completed_epoch_ = 0;
+};
+
+}  // namespace selvage::detail
