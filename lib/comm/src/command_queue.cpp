@@ -62,6 +62,10 @@ NetworkOperation CommandService::operation_of(const Command& command) const {
   if (command.kind == CommandKind::send || command.kind == CommandKind::receive) {
     operation.kind = command.kind == CommandKind::send ? Kind::send : Kind::receive;
     operation.message_tag = static_cast<int>(command.offset);
+    operation.remote = reinterpret_cast<std::byte*>(command.remote);
+    operation.own_flag = reinterpret_cast<std::uint64_t*>(command.own_flag);
+    operation.peer_flag = reinterpret_cast<std::uint64_t*>(command.peer_flag);
+    operation.memory = message_memory_;
   }
   return operation;
 }
@@ -143,7 +147,8 @@ CommandRings::CommandRings(ContextState& context, const Executor& executor, cons
   if (window != nullptr) port_.window = reinterpret_cast<std::uint64_t>(window->local.data);
   for (int i = 0; i < sizes.service_threads; ++i) {
     services_.push_back(std::make_unique<CommandService>(
-        window, window != nullptr ? proxy_.make_courier() : proxy_.make_message_courier(), sizes.capacity));
+        window, window != nullptr ? proxy_.make_courier() : proxy_.make_message_courier(), sizes.capacity,
+        sizes.message_memory));
   }
   for (int ring = 0; ring < sizes.rings; ++ring) {
     services_[ring % sizes.service_threads]->add(port_.slots + ring * sizes.capacity,

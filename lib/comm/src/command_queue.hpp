@@ -25,8 +25,9 @@ struct CommandRing {
 class CommandService final : public Pollable, private TransferWatcher {
  public:
   /// \param window  null: its rings carry messages only
-  CommandService(const WindowState* window, std::unique_ptr<Courier> courier, std::uint64_t capacity)
-      : window_(window), courier_(std::move(courier)), capacity_(capacity) {}
+  CommandService(const WindowState* window, std::unique_ptr<Courier> courier, std::uint64_t capacity,
+                 MemoryKind message_memory)
+      : window_(window), courier_(std::move(courier)), capacity_(capacity), message_memory_(message_memory) {}
 
   void add(const Command* slots, std::uint64_t* read);
   [[nodiscard]] bool is_idle() const { return courier_->is_idle(); }
@@ -52,6 +53,7 @@ class CommandService final : public Pollable, private TransferWatcher {
   const WindowState* window_;
   std::unique_ptr<Courier> courier_;
   std::uint64_t capacity_;
+  MemoryKind message_memory_;
   std::vector<CommandRing> rings_;
   std::vector<Underway> underway_;
   std::vector<std::uint64_t> free_cookies_;
@@ -64,6 +66,7 @@ class CommandRings {
     int rings = 1;
     std::uint64_t capacity = 64;
     int service_threads = 1;
+    MemoryKind message_memory = MemoryKind::host;  ///< where messages to mapped memory are copied
   };
   /// Collective by convention with a window: takes message tags.
   /// \param window  null: the rings carry messages only

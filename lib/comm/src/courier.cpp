@@ -16,6 +16,10 @@ int message_size(std::uint64_t bytes) {
 }
 
 std::uint64_t& arrival_word(std::byte* base, std::uint64_t arrival) {
+  if (arrival % alignof(std::uint64_t) != 0) {
+    throw Error(ErrorKind::usage,
+                fmt::format("an arrival counter at offset {}: not a multiple of 8", arrival));
+  }
   return *reinterpret_cast<std::uint64_t*>(base + arrival);
 }
 
@@ -49,11 +53,12 @@ Copier& Courier::copier_for(MemoryKind memory) {
   return *device_copier_;
 }
 
-void Courier::start(const NetworkOperation& operation, std::uint64_t arrival_value, TransferWatcher& watcher,
+void Courier::start(const NetworkOperation& operation, std::uint64_t epoch, TransferWatcher& watcher,
                     std::uint64_t cookie) {
   Transfer& transfer = transfers_.emplace_back();
   transfer.watcher = &watcher;
   transfer.cookie = cookie;
+  if (operation.own_flag != nullptr) return start_mapped(operation, epoch, transfer);
   try {
     if (operation.kind == NetworkOperation::Kind::send) {
       return send(operation.local, operation.bytes, operation.target, operation.message_tag, transfer);
@@ -71,9 +76,9 @@ void Courier::start(const NetworkOperation& operation, std::uint64_t arrival_val
                   fmt::format("a transfer to rank {} of {}", operation.target, context_.size()));
     }
     if (window.mapped[operation.target].data != nullptr) {
-      return start_by_copy(operation, window, arrival_value, transfer);
+      return start_by_copy(operation, window, epoch, transfer);
     }
-    start_by_message(operation, window, arrival_value, transfer);
+    start_by_message(operation, window, epoch, transfer);
   } catch (const Error&) {
     if (transfer.requests == 0) transfers_.pop_back();
     throw;
@@ -174,9 +179,39 @@ void Courier::require_whole(const Owner& owner, const MPI_Status& status, bool f
                                             bytes, owner.expected_bytes));
 }
 
+void Courier::start_mapped(const NetworkOperation& operation, std::uint64_t epoch, Transfer& transfer) {
+  transfer.message = {operation.own_flag, operation.peer_flag, epoch, operation};
+  if (operation.kind == NetworkOperation::Kind::send) return;
+  // Publishes to the sender: this rank is past its reads of where the message will land.
+  release_word(*operation.peer_flag, epoch);
+  transfer.message.peer_flag = nullptr;
+}
+
+/// \return whether there is nothing left to do for a message to mapped memory
+bool Courier::advance_mapped(Transfer& transfer) {
+  MappedMessage& message = transfer.message;
+  if (message.own_flag != nullptr) {
+    // Acquires from the other rank: that the message may land (sent), or that it has (received).
+    if (!has_reached(acquire_word(*message.own_flag), message.epoch)) return false;
+    message.own_flag = nullptr;
+    if (message.peer_flag != nullptr) {
+      Copier& copier = copier_for(message.operation.memory);
+      copier.copy(message.operation.remote, message.operation.local, message.operation.bytes);
+      transfer.copier = &copier;
+      transfer.copy_ticket = copier.mark();
+    }
+  }
+  if (message.peer_flag == nullptr) return true;
+  if (!transfer.copier->has_done(transfer.copy_ticket)) return false;
+  // Publishes to the receiver: the message has landed.
+  release_word(*message.peer_flag, message.epoch);
+  message.peer_flag = nullptr;
+  return true;
+}
+
 /// \return whether the transfer is over
 bool Courier::advance(Transfer& transfer) {
-  if (transfer.requests > 0) return false;
+  if (transfer.requests > 0 || !advance_mapped(transfer)) return false;
   if (transfer.copier != nullptr && !transfer.copier->has_done(transfer.copy_ticket)) return false;
   if (!transfer.is_local_done) {
     transfer.is_local_done = true;
@@ -195,7 +230,7 @@ bool Courier::progress() {
     busy = busy || over;
     transfer = over ? transfers_.erase(transfer) : std::next(transfer);
   }
-  return busy;
+  return busy || !transfers_.empty();
 }
 
 }  // namespace selvage::detail

@@ -51,6 +51,14 @@ struct CourierHeader {
   }
 };
 
+/// A message to mapped memory on its way: waits for `own_flag`, and, being sent, copies and releases `peer_flag`.
+struct MappedMessage {
+  const std::uint64_t* own_flag = nullptr;  ///< null once it has been reached
+  std::uint64_t* peer_flag = nullptr;       ///< null once it has been released
+  std::uint64_t epoch = 0;
+  NetworkOperation operation;
+};
+
 /// One transfer on its way.
 struct Transfer {
   TransferWatcher* watcher = nullptr;
@@ -58,12 +66,13 @@ struct Transfer {
   int requests = 0;          ///< of MPI, not yet done
   Copier* copier = nullptr;  ///< null: none copies
   std::uint64_t copy_ticket = 0;
+  MappedMessage message;
   bool is_local_done = false;
   std::atomic<bool> is_acknowledged = true;  ///< by the target's receiver, maybe on another thread
   CourierHeader header;
 };
 
-/// Carries out Operations for one service thread: by a copy where the target's window is mapped, else by
+/// Carries out operations for one service thread: by a copy where the target's window is mapped, else by
 /// messages that the target's Receiver answers. Never blocks. Not thread-safe.
 class Courier {
  public:
@@ -76,11 +85,11 @@ class Courier {
   Courier(const Courier&) = delete;
   Courier& operator=(const Courier&) = delete;
 
-  /// \param arrival_value  for the arrival counter of a put
+  /// \param epoch  for the arrival counter of a put, and the flags of a message to mapped memory
   /// \throws Error{usage} for bytes outside a window, Error{mpi}, Error{cuda}
-  void start(const NetworkOperation& operation, std::uint64_t arrival_value, TransferWatcher& watcher,
+  void start(const NetworkOperation& operation, std::uint64_t epoch, TransferWatcher& watcher,
              std::uint64_t cookie);
-  /// \return whether something came along \throws Error{mpi}, Error{cuda}, Error{usage}
+  /// \return whether something came along or is underway \throws Error{mpi}, Error{cuda}, Error{usage}
   bool progress();
   [[nodiscard]] bool is_idle() const { return transfers_.empty(); }
 
@@ -91,6 +100,8 @@ class Courier {
                         std::uint64_t arrival_value, Transfer& transfer);
   void send(const void* data, std::uint64_t bytes, int rank, int tag, Transfer& transfer);
   void receive(void* data, std::uint64_t bytes, int rank, int tag, Transfer& transfer);
+  static void start_mapped(const NetworkOperation& operation, std::uint64_t epoch, Transfer& transfer);
+  bool advance_mapped(Transfer& transfer);
   bool test_requests();
   bool advance(Transfer& transfer);
   [[nodiscard]] Copier& copier_for(MemoryKind memory);

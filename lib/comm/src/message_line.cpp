@@ -7,13 +7,17 @@
 namespace selvage::detail {
 namespace {
 
-NetworkOperation operation_of(const Command& command) {
+NetworkOperation operation_of(const Command& command, MemoryKind memory) {
   return {.kind = command.kind == CommandKind::send ? NetworkOperation::Kind::send
                                                     : NetworkOperation::Kind::receive,
           .target = command.rank,
           .local = reinterpret_cast<std::byte*>(command.payload),
           .bytes = command.bytes,
-          .message_tag = static_cast<int>(command.offset)};
+          .message_tag = static_cast<int>(command.offset),
+          .remote = reinterpret_cast<std::byte*>(command.remote),
+          .own_flag = reinterpret_cast<std::uint64_t*>(command.own_flag),
+          .peer_flag = reinterpret_cast<std::uint64_t*>(command.peer_flag),
+          .memory = memory};
 }
 
 }  // namespace
@@ -24,6 +28,7 @@ MessageLine::MessageLine(ContextState& context, const Executor& executor, Initia
   const std::size_t count = std::max<std::size_t>(1, messages_.size());
   // Room for all messages at once: without a thread nobody drains a ring while it is filled.
   const std::uint64_t capacity = std::bit_ceil(count);
+  const MemoryKind memory = executor.runs_on_host() ? MemoryKind::host : MemoryKind::device;
   port_.has_queue = initiation == Initiation::queue;
   port_.messages = messages_.data();
   port_.count = static_cast<std::uint32_t>(messages_.size());
@@ -34,8 +39,8 @@ MessageLine::MessageLine(ContextState& context, const Executor& executor, Initia
     completed_ = executor.allocate_staging(bytes);
     std::memset(completed_.data, 0, bytes);
     port_.completed = reinterpret_cast<std::uint64_t*>(completed_.data);
-    rings_ =
-        std::make_unique<CommandRings>(context, executor, CommandRings::Sizes{.capacity = capacity}, nullptr);
+    rings_ = std::make_unique<CommandRings>(
+        context, executor, CommandRings::Sizes{.capacity = capacity, .message_memory = memory}, nullptr);
     port_.commands = rings_->port();
     return;
   }
@@ -43,9 +48,9 @@ MessageLine::MessageLine(ContextState& context, const Executor& executor, Initia
                                             context.proxy().make_message_courier());
   port_.triggers = engine_->port();
   port_.completed = port_.triggers.completed;
-  for (std::uint32_t id = 0; id < port_.count; ++id) {
-    engine_->add_for_all_epochs(id, operation_of(messages_[id].command), 1);
-  }
+  std::vector<NetworkOperation> operations;
+  for (const PlannedMessage& message : messages_) operations.push_back(operation_of(message.command, memory));
+  engine_->add_for_all_epochs(0, operations, 1);
 }
 
 void MessageLine::start(const MessageSelection& selection) const {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <selvage/comm/detail/memory_kind.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -11,7 +13,7 @@ struct NetworkOperation {
   enum class Kind : std::uint32_t {
     put,      ///< local bytes into the target's window, then its arrival counter
     get,      ///< bytes of the target's window to local memory
-    send,     ///< an MPI message with a tag of its own
+    send,     ///< a message: by MPI with a tag of its own, or by a copy to mapped memory
     receive,  ///< likewise
   };
   static constexpr std::uint64_t no_arrival = std::numeric_limits<std::uint64_t>::max();
@@ -24,7 +26,15 @@ struct NetworkOperation {
   std::uint64_t offset = 0;            ///< put, get: within the target's window
   std::uint64_t arrival = no_arrival;  ///< put: where in that window the arrival counter lies, in bytes
   int window = -1;                     ///< put, get
-  int message_tag = 0;                 ///< send, receive
+  int message_tag = 0;                 ///< send, receive: for MPI
+
+  // Of messages to mapped memory. The receiver releases the sender's flag when the message may land, the sender
+  // the receiver's when it has.
+  std::byte* remote = nullptr;
+  std::uint64_t* own_flag =
+      nullptr;  ///< in this rank's host memory, written by the other; null: MPI carries it
+  std::uint64_t* peer_flag = nullptr;    ///< in the other's
+  MemoryKind memory = MemoryKind::host;  ///< of `local` and `remote`
 };
 
 }  // namespace selvage::detail

@@ -17,6 +17,11 @@ bool Proxy::may_use_threads() {
   return provided == MPI_THREAD_MULTIPLE;
 }
 
+std::string Proxy::refusal(bool on_host) {
+  if (on_host || may_use_threads()) return {};
+  return "the proxy has no thread: MPI was not started with MPI_THREAD_MULTIPLE, or SELVAGE_PROXY=caller";
+}
+
 Proxy::Proxy(ContextState& context, int header_tag)
     : context_(context),
       has_threads_(may_use_threads()),

@@ -5,6 +5,7 @@
 #include "service.hpp"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace selvage::detail {
@@ -21,6 +22,9 @@ class Proxy {
 
   /// \throws Error{input} for an environment variable that can't be right
   [[nodiscard]] static bool may_use_threads();
+  /// Why kernels can't have transfers started by a proxy; empty where they can. Kernels of host spaces always
+  /// can: who waits for them makes progress.
+  [[nodiscard]] static std::string refusal(bool on_host);
   [[nodiscard]] bool has_threads() const { return has_threads_; }
   [[nodiscard]] WindowTable& windows() { return windows_; }
   /// A courier for one service. Collective by convention: takes message tags.

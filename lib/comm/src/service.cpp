@@ -9,8 +9,9 @@
 namespace selvage::detail {
 namespace {
 
-/// An idle thread first yields, then sleeps: ranks may outnumber cores.
-constexpr int yields_before_sleep = 2000;
+/// A thread yields after each round, since ranks may outnumber cores, and sleeps when it has long been idle:
+/// some milliseconds, longer than an iteration of most codes.
+constexpr int yields_before_sleep = 10'000;
 constexpr std::chrono::microseconds nap{50};
 
 }  // namespace
@@ -80,7 +81,7 @@ void Service::run() {
     idle = busy ? 0 : idle + 1;
     if (idle > yields_before_sleep) {
       std::this_thread::sleep_for(nap);
-    } else if (idle > 0) {
+    } else {
       sched_yield();
     }
   }

@@ -18,7 +18,7 @@ class Pollable {
   Pollable& operator=(const Pollable&) = delete;
   virtual ~Pollable() = default;
 
-  /// \return whether there was something to do
+  /// \return whether there was something to do, or something is underway
   virtual bool poll() = 0;
 };
 

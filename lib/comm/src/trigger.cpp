@@ -57,7 +57,8 @@ void Triggers::add(TriggerTag tag, const TriggeredTransfer& transfer, std::uint6
 }
 void Triggers::add_for_all_epochs(std::uint32_t id, const TriggeredTransfer& transfer,
                                   std::uint64_t threshold) {
-  owner_->engine.add_for_all_epochs(id, detail::operation_of(transfer), threshold);
+  const detail::NetworkOperation operation = detail::operation_of(transfer);
+  owner_->engine.add_for_all_epochs(id, {&operation, 1}, threshold);
 }
 TriggerPort Triggers::device() const {
   return owner_->engine.port();

@@ -41,10 +41,13 @@ void TriggerEngine::add(TriggerTag tag, const NetworkOperation& operation, std::
   });
 }
 
-void TriggerEngine::add_for_all_epochs(std::uint32_t id, const NetworkOperation& operation,
+void TriggerEngine::add_for_all_epochs(std::uint32_t first_id, std::span<const NetworkOperation> operations,
                                        std::uint64_t threshold) {
   proxy_.service().exclusive([&] {
-    for (const auto& fired : table_.add_for_all_epochs(id, operation, threshold)) enqueue(fired);
+    std::uint32_t id = first_id;
+    for (const NetworkOperation& operation : operations) {
+      for (const auto& fired : table_.add_for_all_epochs(id++, operation, threshold)) enqueue(fired);
+    }
   });
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,9 @@ class TriggerEngine final : public Pollable, private TransferWatcher {
 
   [[nodiscard]] const TriggerPort& port() const { return ring_.port(); }
   void add(TriggerTag tag, const NetworkOperation& operation, std::uint64_t threshold);
-  void add_for_all_epochs(std::uint32_t id, const NetworkOperation& operation, std::uint64_t threshold);
+  /// Registers operations under ids from `first_id` on.
+  void add_for_all_epochs(std::uint32_t first_id, std::span<const NetworkOperation> operations,
+                          std::uint64_t threshold);
   [[nodiscard]] TriggerTable::Leftovers leftovers();
   /// Whether nothing that fired is underway.
   [[nodiscard]] bool is_idle();

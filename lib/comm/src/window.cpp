@@ -1,3 +1,4 @@
+#include "mappable.hpp"
 #include "proxy.hpp"
 
 #include <selvage/comm/trigger.hpp>
@@ -10,13 +11,6 @@ namespace {
 
 constexpr std::string_view window_construction = "the construction of a Window";
 
-Buffer allocate_window(ContextState& context, const Executor& executor, std::size_t bytes) {
-  if (!executor.runs_on_host()) return executor.allocate_zeroed(bytes);
-  Arena& arena = context.arena();
-  std::byte* data = arena.allocate(bytes);
-  return {data, std::shared_ptr<void>(data, [&arena](void* block) { arena.deallocate(block); })};
-}
-
 }  // namespace
 
 class WindowOwner {
@@ -27,7 +21,7 @@ class WindowOwner {
     state_.bytes = bytes;
     state_.memory = executor.runs_on_host() ? MemoryKind::host : MemoryKind::device;
     context_->all_or_none(window_construction,
-                          [&] { state_.local = allocate_window(*context_, executor, bytes); });
+                          [&] { state_.local = allocate_mappable(*context_, executor, bytes); });
     map_peers();
     state_.id = table_.take_id();
     table_.add(state_);

@@ -128,17 +128,6 @@ TEST_F(TransportChoice, NamesRanksWhoseEnvironmentsDiffer) {
   EXPECT_TRUE(contains(message, "mpi_staged on rank " + std::to_string(grid_.size() - 1))) << message;
 }
 
-TEST_F(TransportChoice, RefusesInitiationsThatATransportDoesNotHave) {
-  if (alone()) GTEST_SKIP() << "nobody to reach";
-  const std::string message = message_on_all_ranks(ErrorKind::unsupported, [&] {
-    static_cast<void>(
-        explain({.width = 1, .transport = Transport::peer, .initiation = Initiation::kernel}, shared_));
-  });
-  EXPECT_TRUE(
-      contains(message, "initiation kernel, forced by the option initiation, is not possible over peer"))
-      << message;
-}
-
 TEST_F(TransportChoice, CopiesWithinARankThatIsItsOwnNeighbour) {
   if (!alone()) GTEST_SKIP() << "for one rank";
   HaloExchange halo(Space(), grid_, {.width = 1, .transport = Transport::peer}, heap_.view());

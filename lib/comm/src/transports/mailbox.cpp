@@ -1,6 +1,7 @@
 #include "mailbox.hpp"
 
 #include "../context_state.hpp"
+#include "../mappable.hpp"
 
 namespace selvage::detail {
 namespace {
@@ -19,17 +20,10 @@ class Carver {
   std::uint64_t used_ = 0;
 };
 
-Buffer allocate_zeroed(ContextState& context, const Executor& executor, std::size_t bytes) {
-  if (!executor.runs_on_host()) return executor.allocate_zeroed(bytes);
-  Arena& arena = context.arena();
-  std::byte* data = arena.allocate(bytes);
-  return {data, std::shared_ptr<void>(data, [&arena](void* block) { arena.deallocate(block); })};
-}
-
 }  // namespace
 
 NamedBuffer allocate_named(ContextState& context, const Executor& executor, std::size_t bytes) {
-  Buffer buffer = allocate_zeroed(context, executor, bytes);
+  Buffer buffer = allocate_mappable(context, executor, bytes);
   const auto kind = executor.runs_on_host() ? MemoryKind::host : MemoryKind::device;
   const auto range = context.name_memory(buffer.data, bytes, kind);
   if (!range) throw Error(ErrorKind::unsupported, "flags lie in memory that can't be named to other ranks");

@@ -10,7 +10,7 @@ std::string refuse_mpi_direct(const PairFacts& facts) {
 }
 
 std::unique_ptr<HaloTransport> make_mpi_direct_transport(TransportParts parts) {
-  if (is_started_by_proxy(parts.initiation)) return std::make_unique<ProxyMessages>(parts, false);
+  if (is_started_by_proxy(parts.initiation)) return std::make_unique<ProxyMessages>(parts, Wire::packed);
   return std::make_unique<MpiMessages>(std::move(parts), false);
 }
 

@@ -2,6 +2,7 @@
 
 #include "../context_state.hpp"
 #include "../proxy.hpp"
+#include "proxy_messages.hpp"
 
 #include <Kokkos_Core.hpp>
 #include <fmt/format.h>
@@ -31,7 +32,9 @@ MpiMessages::MpiMessages(TransportParts parts, bool staged)
       first_tag_(parts.first_tag),
       staged_(staged && !parts.executor.runs_on_host()),
       initiation_(parts.initiation) {
-  for (const PeerPlan& plan : parts.peers) peers_.emplace_back(parts, plan, staged_);
+  for (const PeerPlan& plan : parts.peers) {
+    peers_.emplace_back(parts, plan, staged ? Wire::staged : Wire::packed);
+  }
   const std::size_t most = peers_.size() * parts.fields.size();
   for (auto* list : {&sends_, &receives_}) list->reserve(most);
   send_ranks_.reserve(most);
@@ -193,10 +196,7 @@ std::string MpiMessages::describe_late(const Step& step) const {
 
 std::string refuse_mpi_initiation(Initiation initiation, bool on_host) {
   if (initiation == Initiation::host || on_host) return {};
-  if (is_started_by_proxy(initiation)) {
-    return Proxy::may_use_threads() ? ""
-                                    : "the proxy has no thread: MPI was not started with MPI_THREAD_MULTIPLE";
-  }
+  if (is_started_by_proxy(initiation)) return Proxy::refusal(on_host);
   return "MPI can only be called from the host, after a fence";
 }
 

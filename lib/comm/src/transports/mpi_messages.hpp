@@ -52,10 +52,6 @@ class MpiMessages : public HaloTransport {
   std::uint64_t completed_epoch_ = 0;
 };
 
-[[nodiscard]] inline bool is_started_by_proxy(Initiation initiation) {
-  return initiation == Initiation::queue || initiation == Initiation::kernel;
-}
-
 /// MPI starts from the host: on a device, after a fence, or by a proxy that has a thread.
 [[nodiscard]] std::string refuse_mpi_initiation(Initiation initiation, bool on_host);
 

@@ -10,7 +10,7 @@ std::string refuse_mpi_staged(const PairFacts&) {
 }
 
 std::unique_ptr<HaloTransport> make_mpi_staged_transport(TransportParts parts) {
-  if (is_started_by_proxy(parts.initiation)) return std::make_unique<ProxyMessages>(parts, true);
+  if (is_started_by_proxy(parts.initiation)) return std::make_unique<ProxyMessages>(parts, Wire::staged);
   return std::make_unique<MpiMessages>(std::move(parts), true);
 }
 

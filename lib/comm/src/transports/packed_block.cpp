@@ -1,21 +1,31 @@
 #include "packed_block.hpp"
 
+#include "../mappable.hpp"
+
+#include <algorithm>
+
 namespace selvage::detail {
 
-PackedBlock::PackedBlock(const TransportParts& parts, const PeerPlan& plan, Half half, bool staged)
-    : packing(plan.neighbour, parts.fields, parts.axes, half),
-      packed(parts.executor.allocate(packing.bytes())) {
-  wire = staged ? parts.executor.allocate_staging(packing.bytes()) : packed;
+PackedBlock::PackedBlock(const TransportParts& parts, const PeerPlan& plan, Half half, Wire carrier)
+    : packing(plan.neighbour, parts.fields, parts.axes, half) {
+  packed = carrier == Wire::mapped ? allocate_mappable(parts.context, parts.executor, capacity_bytes())
+                                   : parts.executor.allocate(packing.bytes());
+  const bool is_staged = carrier == Wire::staged && !parts.executor.runs_on_host();
+  wire = is_staged ? parts.executor.allocate_staging(packing.bytes()) : packed;
   for (std::size_t f = 0; f < parts.fields.size(); ++f) {
     pack.push_back(pack_boxes(packing, f, parts.fields[f], packed.data));
     unpack.push_back(unpack_boxes(packing, f, parts.fields[f], packed.data));
   }
 }
 
-PackedPeer::PackedPeer(const TransportParts& parts, const PeerPlan& plan, bool staged)
+std::size_t PackedBlock::capacity_bytes() const {
+  return static_cast<std::size_t>(std::max<std::int64_t>(1, packing.bytes()));
+}
+
+PackedPeer::PackedPeer(const TransportParts& parts, const PeerPlan& plan, Wire carrier)
     : rank(plan.neighbour.rank),
-      owned(parts, plan, Half::owned, staged),
-      ghost(parts, plan, Half::ghost, staged) {
+      owned(parts, plan, Half::owned, carrier),
+      ghost(parts, plan, Half::ghost, carrier) {
   for (std::size_t f = 0; f < parts.fields.size(); ++f) {
     contributions.push_back(contributions_of(owned.packing, f, parts.fields[f], owned.packed.data));
   }

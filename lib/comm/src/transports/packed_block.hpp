@@ -6,8 +6,15 @@
 
 namespace selvage::detail {
 
+/// Where what carries a packed block finds it.
+enum class Wire {
+  packed,  ///< where the execution space works
+  staged,  ///< in host memory beside it; on hosts, as `packed`
+  mapped,  ///< where the execution space works, in memory that peers map
+};
+
 /// One half of a neighbour's traffic as messages carry it: packed where the execution space works, and where
-/// MPI works.
+/// the carrier works.
 struct PackedBlock {
   Packing packing;
   Buffer packed;
@@ -15,7 +22,10 @@ struct PackedBlock {
   std::vector<std::vector<CopyBox>> pack;    ///< by field
   std::vector<std::vector<CopyBox>> unpack;  ///< by field
 
-  PackedBlock(const TransportParts& parts, const PeerPlan& plan, Half half, bool staged);
+  PackedBlock(const TransportParts& parts, const PeerPlan& plan, Half half, Wire carrier);
+
+  /// Of `packed`: never 0, so that it can be named.
+  [[nodiscard]] std::size_t capacity_bytes() const;
 };
 
 /// A neighbour's traffic both ways.
@@ -25,7 +35,7 @@ struct PackedPeer {
   PackedBlock ghost;
   std::vector<std::vector<Contribution>> contributions;
 
-  PackedPeer(const TransportParts& parts, const PeerPlan& plan, bool staged);
+  PackedPeer(const TransportParts& parts, const PeerPlan& plan, Wire carrier);
 
   [[nodiscard]] const PackedBlock& outgoing(bool reverse) const { return reverse ? ghost : owned; }
   [[nodiscard]] const PackedBlock& incoming(bool reverse) const { return reverse ? owned : ghost; }

@@ -2,7 +2,9 @@
 
 #include "../context_state.hpp"
 #include "../device_peer.hpp"
+#include "../proxy.hpp"
 #include "peer_link.hpp"
+#include "proxy_messages.hpp"
 
 #include <Kokkos_Core.hpp>
 #include <fmt/format.h>
@@ -141,12 +143,12 @@ std::string refuse_peer(const PairFacts& facts) {
   return facts.unshared_field;
 }
 
-std::string refuse_peer_initiation(Initiation initiation, bool) {
-  if (initiation == Initiation::host || initiation == Initiation::stream) return {};
-  return "not built yet";
+std::string refuse_peer_initiation(Initiation initiation, bool on_host) {
+  return is_started_by_proxy(initiation) ? Proxy::refusal(on_host) : "";
 }
 
 std::unique_ptr<HaloTransport> make_peer_transport(TransportParts parts) {
+  if (is_started_by_proxy(parts.initiation)) return std::make_unique<ProxyMessages>(parts, Wire::mapped);
   if (!parts.executor.runs_on_host()) return make_device_peer_transport(std::move(parts));
   return std::make_unique<PeerTransport>(parts);
 }

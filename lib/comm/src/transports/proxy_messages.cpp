@@ -19,18 +19,21 @@ Command message_of(const PackedBlock& block, std::size_t field, CommandKind kind
 
 }  // namespace
 
-ProxyMessages::ProxyMessages(const TransportParts& parts, bool staged)
-    : staged_(staged && !parts.executor.runs_on_host()) {
-  for (const PeerPlan& plan : parts.peers) peers_.emplace_back(parts, plan, staged_);
+ProxyMessages::ProxyMessages(const TransportParts& parts, Wire carrier)
+    : carrier_(carrier), staged_(carrier == Wire::staged && !parts.executor.runs_on_host()) {
+  for (const PeerPlan& plan : parts.peers) peers_.emplace_back(parts, plan, carrier);
+  if (carrier == Wire::mapped) mapped_ = std::make_unique<MappedMessages>(parts, peers_);
   std::vector<PlannedMessage> messages = plan_messages(parts);
   is_delivered_.resize(messages.size());
   line_ = std::make_unique<MessageLine>(parts.context, parts.executor, parts.initiation, std::move(messages));
   if (!parts.executor.runs_on_host()) device_line_ = make_device_line(parts.context, *line_);
 }
 
-/// What MPI still reads or writes after a timeout must not be freed.
+/// What the proxy or MPI still reads or writes after a timeout must not be freed.
 ProxyMessages::~ProxyMessages() {
-  if (!line_->is_idle()) static_cast<void>(new std::vector<PackedPeer>(std::move(peers_)));
+  if (line_->is_idle()) return;
+  static_cast<void>(mapped_.release());
+  static_cast<void>(new std::vector<PackedPeer>(std::move(peers_)));
 }
 
 /// Per peer and field: sent and received, forth and in reverse, as far as there is anything to send.
@@ -49,6 +52,7 @@ std::vector<PlannedMessage> ProxyMessages::plan_messages(const TransportParts& p
           message.command = message_of(block, field, kind);
           message.command.rank = peer.rank;
           message.command.offset = static_cast<std::uint64_t>(parts.first_tag) + field;
+          if (mapped_) mapped_->address(message, block);
           messages.push_back(message);
         }
       }
@@ -151,9 +155,9 @@ std::string ProxyMessages::describe_late(const Step& step) const {
   for (std::uint32_t i = 0; i < messages.size(); ++i) {
     const CommandKind kind = messages[i].command.kind;
     if (!MessageSelection{step.fields, step.reverse, kind}.has(messages[i]) || is_delivered_[i]) continue;
-    late += fmt::format("{}rank {} (MPI by proxy, {} of epoch {} wanted, {} seen)", late.empty() ? "" : ", ",
-                        messages[i].command.rank, kind == CommandKind::send ? "acceptance" : "message",
-                        step.epoch, completed_epoch_);
+    late += fmt::format("{}rank {} ({} by proxy, {} of epoch {} wanted, {} seen)", late.empty() ? "" : ", ",
+                        messages[i].command.rank, carrier_ == Wire::mapped ? "peer transport" : "MPI",
+                        kind == CommandKind::send ? "acceptance" : "message", step.epoch, completed_epoch_);
   }
   return late;
 }

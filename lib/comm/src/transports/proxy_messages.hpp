@@ -2,6 +2,7 @@
 
 #include "../device_line.hpp"
 #include "../message_line.hpp"
+#include "mapped_messages.hpp"
 #include "packed_block.hpp"
 
 #include <memory>
@@ -9,17 +10,16 @@
 
 namespace selvage::detail {
 
-/// The MPI transports for initiations queue and kernel: pack on the caller's instance, which then has the
-/// proxy call MPI_Isend; the proxy receives likewise, and flags in host memory say what has arrived. One
-/// message per neighbour and field. On a GPU nothing blocks the host: small kernels write to the proxy's rings
+/// Initiations queue and kernel by way of the proxy: pack on the caller's instance, which then has the proxy
+/// send what was packed, by MPI or by a copy to mapped memory; the proxy receives likewise, and flags in host
+/// memory say what has arrived. One message per neighbour and field. On a GPU nothing blocks the host: small kernels write to the proxy's rings
 /// and wait for its flags.
 ///
 /// Reuse of ghosts and buffers is guarded by order: this rank asks for its next message after it has unpacked
-/// the last, and packs again after MPI has let go of what was sent.
+/// the last, and packs again after what was sent has been let go of.
 class ProxyMessages final : public HaloTransport {
  public:
-  /// \param staged  whether MPI sees staging memory instead of the packed block itself
-  ProxyMessages(const TransportParts& parts, bool staged);
+  ProxyMessages(const TransportParts& parts, Wire carrier);
   ~ProxyMessages() override;
 
   void start(const Step& step) override;
@@ -35,13 +35,19 @@ class ProxyMessages final : public HaloTransport {
   void deliver(const Step& step, std::uint32_t message);
   bool progress_on_device(const Step& step);
 
+  Wire carrier_;
   bool staged_;
   std::vector<PackedPeer> peers_;
+  std::unique_ptr<MappedMessages> mapped_;  ///< of carrier mapped
   std::unique_ptr<MessageLine> line_;
   std::unique_ptr<DeviceLine> device_line_;  ///< null on hosts
   std::vector<bool> is_delivered_;           ///< by message, in this exchange
   std::uint64_t waits_enqueued_ = 0;         ///< on a device: of this epoch
   std::uint64_t completed_epoch_ = 0;
 };
+
+[[nodiscard]] inline bool is_started_by_proxy(Initiation initiation) {
+  return initiation == Initiation::queue || initiation == Initiation::kernel;
+}
 
 }  // namespace selvage::detail

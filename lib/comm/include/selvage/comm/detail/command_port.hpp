@@ -25,8 +25,11 @@ struct Command {
   std::uint64_t arrival = 0;
   std::uint64_t arrival_value = 0;
   std::uint64_t is_blocking = 0;
+  std::uint64_t remote = 0;     ///< of a message to mapped memory: where it lands, as an address here
+  std::uint64_t own_flag = 0;   ///< likewise: the word that the other rank releases, here; 0: MPI carries it
+  std::uint64_t peer_flag = 0;  ///< likewise: the word that this rank releases, there
 };
-static_assert(sizeof(Command) == 64);
+static_assert(sizeof(Command) == 88);
 inline constexpr std::uint64_t no_arrival = ~std::uint64_t{0};
 
 /// What a team keeps of its ring, in the kernel's memory, from kernel to kernel.
