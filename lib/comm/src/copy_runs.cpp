@@ -153,8 +153,8 @@ std::vector<CopyBox> boxes_of(std::span<const CopyRun> runs, const std::byte* so
   boxes.reserve(runs.size());
   for (const CopyRun& run : runs) {
     CopyBox& box = boxes.emplace_back();
-    box.source = source + run.source;
-    box.target = target + run.target;
+    box.source = reinterpret_cast<const std::byte*>(reinterpret_cast<std::intptr_t>(source) + run.source);
+    box.target = reinterpret_cast<std::byte*>(reinterpret_cast<std::intptr_t>(target) + run.target);
     const bool is_word =
         run.bytes == 1 || run.bytes == 2 || run.bytes == 4 || run.bytes == 8 || run.bytes == 16;
     // Words are elements of one row, longer blocks are rows.
