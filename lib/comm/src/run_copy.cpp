@@ -95,7 +95,7 @@ void append_placed(std::vector<CopyRun>& placed, std::span<const CopyRun> runs, 
   }
 }
 
-std::unique_ptr<RunCopy> make_run_copy(const Executor& executor, std::vector<CopyRun> placed) {
+std::unique_ptr<RunCopy> make_run_copy(const Executor& executor, const std::vector<CopyRun>& placed) {
   if (executor.runs_on_host()) return std::make_unique<HostRunCopy>(placed);
   return make_device_run_copy(placed);
 }

@@ -25,6 +25,7 @@ class RunCopy {
 };
 
 /// \param placed  see append_placed; no two of them write the same byte
-[[nodiscard]] std::unique_ptr<RunCopy> make_run_copy(const Executor& executor, std::vector<CopyRun> placed);
+[[nodiscard]] std::unique_ptr<RunCopy> make_run_copy(const Executor& executor,
+                                                     const std::vector<CopyRun>& placed);
 
 }  // namespace selvage::detail

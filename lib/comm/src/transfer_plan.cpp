@@ -276,10 +276,10 @@ void TransferPlan::make_paths(const Executor& executor, const TransferOptions& o
   }
   partners_.clear();
   for (auto& [transport, partners] : served) {
-    TransferParts parts{*context_, executor, std::move(partners), tag};
+    const TransferParts parts{*context_, executor, std::move(partners), tag};
     paths_.push_back(transport == Transport::peer
                          ? make_peer_transfer(parts)
-                         : make_mpi_transfer(std::move(parts), transport == Transport::mpi_staged));
+                         : make_mpi_transfer(parts, transport == Transport::mpi_staged));
   }
   std::vector<CopyRun> placed;
   for (std::size_t i = 0; i < self_.sends.size(); ++i) {
@@ -287,7 +287,7 @@ void TransferPlan::make_paths(const Executor& executor, const TransferOptions& o
     const TransferPart& to = self_.receives[i];
     append_placed(placed, intersect(from.layout.runs, to.layout.runs), from.memory.data, to.memory.data);
   }
-  self_copy_ = make_run_copy(executor, std::move(placed));
+  self_copy_ = make_run_copy(executor, placed);
 }
 
 void TransferPlan::start(Executor& executor) {

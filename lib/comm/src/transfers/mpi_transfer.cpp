@@ -49,13 +49,13 @@ Block make_block(const Executor& executor, const std::vector<TransferPart>& part
       append_placed(placed, reversed(parts[i].layout.runs), packed, data);
     }
   }
-  block.copy = make_run_copy(executor, std::move(placed));
+  block.copy = make_run_copy(executor, placed);
   return block;
 }
 
 class MpiTransfer final : public TransferPath {
  public:
-  MpiTransfer(TransferParts parts, bool staged)
+  MpiTransfer(const TransferParts& parts, bool staged)
       : comm_(parts.context.comm()), tag_(parts.tag), staged_(staged && !parts.executor.runs_on_host()) {
     for (const Partner& partner : parts.partners) {
       peers_.push_back({partner.rank, make_block(parts.executor, partner.sends, true, staged_),
@@ -154,8 +154,8 @@ class MpiTransfer final : public TransferPath {
 
 }  // namespace
 
-std::unique_ptr<TransferPath> make_mpi_transfer(TransferParts parts, bool staged) {
-  return std::make_unique<MpiTransfer>(std::move(parts), staged);
+std::unique_ptr<TransferPath> make_mpi_transfer(const TransferParts& parts, bool staged) {
+  return std::make_unique<MpiTransfer>(parts, staged);
 }
 
 }  // namespace selvage::detail

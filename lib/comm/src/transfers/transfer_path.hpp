@@ -102,6 +102,6 @@ struct PeerPut {
 
 /// Pack, MPI, unpack; one message per partner and direction. MPI guards reuse by itself.
 /// \param staged  whether MPI is given host memory instead of the packed block itself
-[[nodiscard]] std::unique_ptr<TransferPath> make_mpi_transfer(TransferParts parts, bool staged);
+[[nodiscard]] std::unique_ptr<TransferPath> make_mpi_transfer(const TransferParts& parts, bool staged);
 
 }  // namespace selvage::detail
