@@ -11,23 +11,25 @@ namespace {
 
 using namespace selvage;
 
-const app::AppInfo info{.name = "jacobi",
-                        .summary = "Jacobi iteration of the Poisson equation on a 2D or 3D grid",
-                        .version = SELVAGE_VERSION,
-                        .flags = {
-                            {.name = "--overlap",
-                             .key = "run.overlap",
-                             .value_name = "MODE",
-                             .help = "whether the interior is swept while ghosts travel",
-                             .choices = {"off", "host"}},
-                            {.name = "--steps-per-exchange",
-                             .key = "run.steps_per_exchange",
-                             .value_name = "N",
-                             .help = "sweeps from one exchange to the next, with halos as wide"},
-                            {.name = "--compare-serial",
-                             .key = "run.compare_serial",
-                             .help = "solve again on one rank without MPI and compare bit by bit"},
-                        }};
+const app::AppInfo info{
+    .name = "jacobi",
+    .summary = "Jacobi iteration of the Poisson equation on a 2D or 3D grid",
+    .version = SELVAGE_VERSION,
+    .flags = {
+        {.name = "--overlap",
+         .key = "run.overlap",
+         .value_name = "MODE",
+         .help = "what is swept while ghosts travel: nothing, the interior, or all from one kernel "
+                 "that sends",
+         .choices = {"off", "host", "kernel"}},
+        {.name = "--steps-per-exchange",
+         .key = "run.steps_per_exchange",
+         .value_name = "N",
+         .help = "sweeps from one exchange to the next, with halos as wide"},
+        {.name = "--compare-serial",
+         .key = "run.compare_serial",
+         .help = "solve again on one rank without MPI and compare bit by bit"},
+    }};
 
 void run_jacobi(app::Session& session) {
   app::Report report(session);

@@ -49,6 +49,11 @@ void read_grid(app::Input& input, Settings& settings) {
   check_sides(input, settings);
 }
 
+Overlap parse_overlap(std::string_view text) {
+  if (text == "off") return Overlap::off;
+  return text == "host" ? Overlap::host : Overlap::kernel;
+}
+
 void read_numerics(app::Input& input, Settings& settings) {
   settings.precision =
       input.choice("run.precision", "fp64", {"fp32", "fp64"}) == "fp64" ? Precision::fp64 : Precision::fp32;
@@ -64,9 +69,11 @@ void read_numerics(app::Input& input, Settings& settings) {
   if (settings.tolerance > 0 && settings.norm_every == 0) {
     input.reject("run.tolerance", "needs run.norm_every above 0: it is compared where the norm is computed");
   }
-  settings.overlap =
-      input.choice("run.overlap", "host", {"off", "host"}) == "off" ? Overlap::off : Overlap::host;
+  settings.overlap = parse_overlap(input.choice("run.overlap", "host", {"off", "host", "kernel"}));
   settings.steps_per_exchange = input.get<int>("run.steps_per_exchange", 1, {.least = 1, .most = 64});
+  if (settings.overlap == Overlap::kernel && settings.steps_per_exchange != 1)
+    input.reject("run.steps_per_exchange",
+                 "must be 1 with run.overlap = \"kernel\", which sends in every sweep");
   settings.compare_serial = input.get_bool("run.compare_serial", false);
   settings.breakdown = input.get_bool("run.breakdown", host_backend);
 }
@@ -84,7 +91,14 @@ std::string_view to_string(Precision precision) {
 }
 
 std::string_view to_string(Overlap overlap) {
-  return overlap == Overlap::off ? "off" : "host";
+  switch (overlap) {
+    case Overlap::off:
+      return "off";
+    case Overlap::host:
+      return "host";
+    default:
+      return "kernel";
+  }
 }
 
 Settings read_settings(app::Input& input) {

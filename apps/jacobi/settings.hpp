@@ -14,8 +14,9 @@ enum class Precision { fp32, fp64 };
 [[nodiscard]] std::string_view to_string(Precision precision);
 
 enum class Overlap {
-  off,   ///< exchange, then sweep
-  host,  ///< the interior is swept while the ghosts travel, the edges after they came
+  off,     ///< exchange, then sweep
+  host,    ///< the interior is swept while the ghosts travel, the edges after they came
+  kernel,  ///< one kernel sweeps the edges first and sends them from inside, while it sweeps the interior
 };
 [[nodiscard]] std::string_view to_string(Overlap overlap);
 

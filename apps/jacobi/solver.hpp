@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/breakdown.hpp"
+#include "jacobi/edge_first.hpp"
 #include "jacobi/problem.hpp"
 #include "jacobi/region.hpp"
 #include "jacobi/settings.hpp"
@@ -107,6 +108,8 @@ class Solver {
   void set_source();
   void sweep_into_other(double* squared_change_sum);
   void sweep_around_exchange(double* squared_change_sum);
+  void set_up_edge_first();
+  void sweep_edge_first(double* squared_change_sum);
   void sweep_boxes(app::Breakdown::Phase phase, const std::string& label, const std::vector<Box<D>>& boxes,
                    double* squared_change_sum);
   [[nodiscard]] SweepFields<Real, D> sweep_fields() const;
@@ -124,6 +127,13 @@ class Solver {
   std::array<View, 2> fields_;
   std::array<Table, D> source_;
   std::optional<HaloExchange> halo_;
+  /// With Overlap::kernel: what the sweeps send through.
+  struct EdgeFirst {
+    HaloExchange halo;
+    HaloPort port;
+    EdgeFirstTiles<D, Space> tiles;
+  };
+  std::optional<EdgeFirst> edge_first_;
   int current_ = 0;
   std::int64_t step_ = 0;
   bool ghosts_are_stale_ =
@@ -143,9 +153,10 @@ template <int D>
   halo.width = options.steps_per_exchange;
   // Redundant cells read diagonally whatever the stencil: two sweeps of a star reach around a corner.
   halo.corners = stencil_reads_corners || options.steps_per_exchange > 1;
-  // Only with one sweep per exchange are a field's ghosts read in that sweep alone, and fields take strict
-  // turns.
-  halo.ghost_reuse = options.steps_per_exchange == 1 ? GhostReuse::alternating : GhostReuse::credit;
+  // Only with one sweep per exchange are a field's ghosts read in that sweep alone, and only without sends from
+  // kernels between them do exchanges take strict turns.
+  const bool strict_turns = options.steps_per_exchange == 1 && options.overlap != Overlap::kernel;
+  halo.ghost_reuse = strict_turns ? GhostReuse::alternating : GhostReuse::credit;
   halo.transport = options.transport;
   halo.initiation = options.initiation;
   return halo;
@@ -184,6 +195,7 @@ Solver<Real, Stencil, Space>::Solver(const Space& space, const Grid<D>& grid, co
   // Last: from here on neighbours may write ghosts.
   halo_.emplace(space, grid, detail::halo_options<D>(options, Stencil::reads_corners), fields_[0],
                 fields_[1]);
+  if (options_.overlap == Overlap::kernel) set_up_edge_first();
 }
 
 template <class Real, class Stencil, class Space>
@@ -260,6 +272,7 @@ void Solver<Real, Stencil, Space>::sweep_boxes(app::Breakdown::Phase phase, cons
 
 template <class Real, class Stencil, class Space>
 void Solver<Real, Stencil, Space>::sweep_into_other(double* squared_change_sum) {
+  if (edge_first_) return sweep_edge_first(squared_change_sum);
   // Counted from step 0 and not from a restart, so that sums over boxes are the same with and without one.
   const auto sweeps_since_exchange = static_cast<int>(step_ % options_.steps_per_exchange);
   const bool exchange_is_due = sweeps_since_exchange == 0;
@@ -297,6 +310,34 @@ void Solver<Real, Stencil, Space>::sweep_around_exchange(double* squared_change_
   }
   sweep_boxes(edge_, "jacobi::edge", without(own_, inner), squared_change_sum);
   sweep_boxes(edge_, "jacobi::edge", without(all, own_), nullptr);
+}
+
+template <class Real, class Stencil, class Space>
+void Solver<Real, Stencil, Space>::set_up_edge_first() {
+  if (options_.steps_per_exchange != 1) {
+    throw Error(ErrorKind::unsupported,
+                "overlap in the kernel sends in every sweep: steps per exchange is 1 there");
+  }
+  HaloOptions<D> halo = detail::halo_options<D>(options_, Stencil::reads_corners);
+  // Ghosts of a field are read in one sweep, and sweeps take strict turns.
+  halo.ghost_reuse = GhostReuse::alternating;
+  HaloExchange exchange(space_, grid_, halo, fields_[0], fields_[1]);
+  const HaloPort port = exchange.device(space_, fields_[0], fields_[1]);
+  edge_first_.emplace(std::move(exchange), port, EdgeFirstTiles<D, Space>(own_, grown(own_, sides_, -1)));
+}
+
+/// The ghosts of field() are there or on their way: the neighbours' sweep before sent them.
+template <class Real, class Stencil, class Space>
+void Solver<Real, Stencil, Space>::sweep_edge_first(double* squared_change_sum) {
+  if (ghosts_are_stale_) {
+    const auto timer = breakdown_.time(space_, exchange_);
+    halo_->exchange(space_, field());
+    ghosts_are_stale_ = false;
+  }
+  const auto timer = breakdown_.time(space_, interior_);
+  jacobi::sweep_edge_first<Stencil>(space_, edge_first_->port, 1 - current_, edge_first_->tiles,
+                                    sweep_fields(), squared_change_sum);
+  if (squared_change_sum != nullptr) edge_first_->halo.check();
 }
 
 template <class Real, class Stencil, class Space>

@@ -103,6 +103,19 @@ TYPED_TEST(SolverOf, EqualsTheSerialSolutionBitByBit) {
   }
 }
 
+TYPED_TEST(SolverOf, EqualsTheSerialSolutionWhenItsKernelsSend) {
+  using Stencil = typename TypeParam::Stencil;
+  for (const bool first_is_periodic : {false, true}) {
+    expect_serial_bits<typename TypeParam::Real, Stencil>(
+        problem_with<Stencil::dimensions>(first_is_periodic), {.overlap = Overlap::kernel});
+  }
+  // Large enough for tiles that no neighbour needs.
+  Problem<Stencil::dimensions> large = problem_with<Stencil::dimensions>(true);
+  large.cells.fill(Stencil::dimensions == 2 ? 120 : 30);
+  large.cells[Stencil::dimensions - 1] = 800;
+  expect_serial_bits<typename TypeParam::Real, Stencil>(large, {.overlap = Overlap::kernel});
+}
+
 TYPED_TEST(SolverOf, EqualsTheSerialSolutionOverEachTransport) {
   using Stencil = typename TypeParam::Stencil;
   for (const Transport transport : {Transport::peer, Transport::mpi_direct, Transport::mpi_staged}) {
