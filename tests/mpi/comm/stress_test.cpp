@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct Load {
   Transport transport;
   GhostReuse reuse;
   int rounds;
+  std::optional<Initiation> initiation = std::nullopt;
 };
 
 /// Now and then a rank gives its core away, or is late by some hundred microseconds.
@@ -111,8 +113,11 @@ class Stress : public testing::TestWithParam<Load> {
     const Load& load = GetParam();
     const std::array views{torus.allocate(), torus.allocate()};
     HaloExchange halo(Space(), torus.grid(),
-                      {.width = width<D>(), .ghost_reuse = load.reuse, .transport = load.transport}, views[0],
-                      views[1]);
+                      {.width = width<D>(),
+                       .ghost_reuse = load.reuse,
+                       .transport = load.transport,
+                       .initiation = load.initiation},
+                      views[0], views[1]);
     Delays delays(torus.grid().rank());
     std::int64_t wrong = 0;
     for (int round = 0; round < load.rounds; ++round) {
@@ -162,7 +167,11 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Load{"peer_credit", Transport::peer, GhostReuse::credit, 100'000},
                     Load{"peer_alternating", Transport::peer, GhostReuse::alternating, 100'000},
                     Load{"mpi_direct", Transport::mpi_direct, GhostReuse::credit, 10'000},
-                    Load{"mpi_staged", Transport::mpi_staged, GhostReuse::alternating, 10'000}),
+                    Load{"mpi_staged", Transport::mpi_staged, GhostReuse::alternating, 10'000},
+                    Load{"peer_queue", Transport::peer, GhostReuse::credit, 1'000, Initiation::queue},
+                    Load{"peer_kernel", Transport::peer, GhostReuse::credit, 1'000, Initiation::kernel},
+                    Load{"mpi_queue", Transport::mpi_direct, GhostReuse::credit, 1'000, Initiation::queue},
+                    Load{"mpi_kernel", Transport::mpi_direct, GhostReuse::credit, 1'000, Initiation::kernel}),
     name_of);
 
 }  // namespace

@@ -35,11 +35,11 @@ class CudaLine final : public DeviceLine {
     const Command& command = line_.messages()[late_.get()->message].command;
     throw Error(
         ErrorKind::timeout,
-        fmt::format("a halo exchange on the GPU waited {} ms for rank {} (MPI by proxy, {} {} wanted, {} "
-                    "seen)",
-                    program_.timeout_ns / 1'000'000, command.rank,
-                    command.kind == CommandKind::send ? "acceptance" : "message", late_.get()->wanted,
-                    late_.get()->seen));
+        fmt::format(
+            "a halo exchange on the GPU waited {} ms for rank {} ({}, {} by proxy {} wanted, {} seen)",
+            program_.timeout_ns / 1'000'000, command.rank, command.own_flag != 0 ? "peer transport" : "MPI",
+            command.kind == CommandKind::send ? "acceptance" : "message", late_.get()->wanted,
+            late_.get()->seen));
   }
 
  private:

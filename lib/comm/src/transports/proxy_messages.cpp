@@ -155,7 +155,7 @@ std::string ProxyMessages::describe_late(const Step& step) const {
   for (std::uint32_t i = 0; i < messages.size(); ++i) {
     const CommandKind kind = messages[i].command.kind;
     if (!MessageSelection{step.fields, step.reverse, kind}.has(messages[i]) || is_delivered_[i]) continue;
-    late += fmt::format("{}rank {} ({} by proxy, {} of epoch {} wanted, {} seen)", late.empty() ? "" : ", ",
+    late += fmt::format("{}rank {} ({}, {} by proxy of epoch {} wanted, {} seen)", late.empty() ? "" : ", ",
                         messages[i].command.rank, carrier_ == Wire::mapped ? "peer transport" : "MPI",
                         kind == CommandKind::send ? "acceptance" : "message", step.epoch, completed_epoch_);
   }
