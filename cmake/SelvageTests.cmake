@@ -55,7 +55,7 @@ endfunction()
 # A macro for its variables to reach the caller; PARSE_ARGV, because a macro's ARGN would lose backslashes.
 macro(selvage_parse_test_arguments)
   cmake_parse_arguments(
-    PARSE_ARGV 0 ARG "" "NAME;TARGET;TIMEOUT;PROCESSORS;EXIT_CODE;OUTPUT_REGEX"
+    PARSE_ARGV 0 ARG "WITHOUT_KOKKOS" "NAME;TARGET;TIMEOUT;PROCESSORS;EXIT_CODE;OUTPUT_REGEX"
     "SOURCES;LIBRARIES;RANKS;ARGS;LABELS;ENVIRONMENT;PROPERTIES")
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "test ${ARG_NAME}: unknown arguments ${ARG_UNPARSED_ARGUMENTS}")
@@ -88,13 +88,17 @@ endfunction()
 
 # selvage_add_mpi_test(NAME comm.halo SOURCES halo_test.cpp LIBRARIES Selvage::comm RANKS 1 2 4
 #                      [TARGET exe] [ARGS ...] [LABELS ...] [TIMEOUT s] [PROCESSORS n] [ENVIRONMENT A=B ...]
-#                      [EXIT_CODE n] [OUTPUT_REGEX regex] [PROPERTIES key value ...])
+#                      [EXIT_CODE n] [OUTPUT_REGEX regex] [PROPERTIES key value ...] [WITHOUT_KOKKOS])
 # Registers NAME.np<N> for each N. SOURCES are linked with the main of tests/support/mpi_main.cpp. Label: mpi.
 # EXIT_CODE and OUTPUT_REGEX are what the whole job must end with and print; without them it must exit 0.
 function(selvage_add_mpi_test)
   selvage_parse_test_arguments()
   if(NOT ARG_TARGET)
-    selvage_test_executable(ARG_TARGET ${ARG_NAME} selvage_mpi_test_main)
+    set(main selvage_mpi_test_main)
+    if(ARG_WITHOUT_KOKKOS)
+      set(main selvage_mpi_test_main_without_kokkos)
+    endif()
+    selvage_test_executable(ARG_TARGET ${ARG_NAME} ${main})
   endif()
   if(NOT ARG_LABELS)
     set(ARG_LABELS mpi)

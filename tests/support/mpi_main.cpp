@@ -1,4 +1,5 @@
-#include <Kokkos_Core.hpp>
+#include "runtime.hpp"
+
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -55,7 +56,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   int exit_code = 0;
   {
-    const Kokkos::ScopeGuard kokkos(argc, argv);
+    const selvage::test::Runtime runtime(argc, argv);
     testing::InitGoogleTest(&argc, argv);
     listen(rank);
     exit_code = worst_of_all_ranks(RUN_ALL_TESTS());

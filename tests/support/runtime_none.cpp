@@ -1,0 +1,8 @@
+#include "runtime.hpp"
+
+namespace selvage::test {
+
+Runtime::Runtime(int&, char**) {}
+Runtime::~Runtime() = default;
+
+}  // namespace selvage::test
