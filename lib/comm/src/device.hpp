@@ -27,6 +27,11 @@ namespace selvage::detail {
 [[nodiscard]] std::pair<std::byte*, std::shared_ptr<void>> open_device_memory(
     const std::array<char, 64>& handle);
 
+/// GPU memory that MPI may be given. It goes back to a pool of the process, never to CUDA: MPI through UCX
+/// keeps what it has mapped of another rank's memory, and where other memory then takes that place, CUDA
+/// refuses to map it a second time. \throws Error{cuda}
+[[nodiscard]] Buffer allocate_for_mpi(std::size_t bytes);
+
 /// Zeroed 64-bit words of GPU memory, apart from any instance. \throws Error{cuda}
 [[nodiscard]] Buffer allocate_device_words(int count);
 

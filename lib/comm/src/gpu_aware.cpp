@@ -59,8 +59,9 @@ std::string try_message(ContextState& context, std::size_t words) {
   const int previous = (context.rank() + context.size() - 1) % context.size();
   const int tag = context.take_tags(1);
   const int bytes = static_cast<int>(words * sizeof(std::uint64_t));
-  const Buffer sent = allocate_device_words(static_cast<int>(words));
-  const Buffer received = allocate_device_words(static_cast<int>(words));
+  const Buffer sent = allocate_for_mpi(bytes);
+  const Buffer received = allocate_for_mpi(bytes);
+  copy_device_bytes(received.data, std::vector<std::uint64_t>(words).data(), bytes);
   copy_device_bytes(sent.data, pattern(context.rank(), words).data(), bytes);
   ContextState::Messages messages;
   check_mpi(MPI_Irecv(received.data, bytes, MPI_BYTE, previous, tag, context.comm(), messages.add(previous)),

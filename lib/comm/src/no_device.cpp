@@ -26,6 +26,9 @@ std::optional<SharedRange> name_device_memory(const void*, std::size_t) {
 std::pair<std::byte*, std::shared_ptr<void>> open_device_memory(const std::array<char, 64>&) {
   throw Error(ErrorKind::unsupported, no_gpus);
 }
+Buffer allocate_for_mpi(std::size_t) {
+  throw Error(ErrorKind::unsupported, no_gpus);
+}
 Buffer allocate_device_words(int) {
   throw Error(ErrorKind::unsupported, no_gpus);
 }

@@ -6,7 +6,12 @@
 #include <cuda.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <vector>
 
 namespace selvage::detail {
 
@@ -54,9 +59,50 @@ std::pair<std::byte*, std::shared_ptr<void>> open_device_memory(const std::array
   cudaIpcMemHandle_t native;
   std::memcpy(&native, handle.data(), sizeof native);
   void* base = nullptr;
-  check_cuda(cudaIpcOpenMemHandle(&base, native, cudaIpcMemLazyEnablePeerAccess), "cudaIpcOpenMemHandle");
+  const cudaError_t code = cudaIpcOpenMemHandle(&base, native, cudaIpcMemLazyEnablePeerAccess);
+  check_cuda(code, code == cudaErrorAlreadyMapped
+                       ? "cudaIpcOpenMemHandle (another library of this process holds a mapping there: MPI "
+                         "through UCX, of memory freed since, unless UCX_CUDA_IPC_CACHE=n)"
+                       : "cudaIpcOpenMemHandle");
   return {static_cast<std::byte*>(base),
           std::shared_ptr<void>(base, [](void* mapped) { cudaIpcCloseMemHandle(mapped); })};
+}
+
+namespace {
+
+class MpiPool {
+ public:
+  void* take(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    std::vector<void*>& free_blocks = free_[bytes];
+    if (free_blocks.empty()) {
+      void* block = nullptr;
+      check_cuda(cudaMalloc(&block, bytes), "cudaMalloc");
+      return block;
+    }
+    void* block = free_blocks.back();
+    free_blocks.pop_back();
+    return block;
+  }
+  void give_back(void* block, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    free_[bytes].push_back(block);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::size_t, std::vector<void*>> free_;
+};
+
+}  // namespace
+
+Buffer allocate_for_mpi(std::size_t bytes) {
+  static auto* pool = new MpiPool;  // outlives every static that may hold a block
+  constexpr std::size_t least_bytes = 4096;
+  const std::size_t rounded = std::bit_ceil(std::max(bytes, least_bytes));
+  void* block = pool->take(rounded);
+  return {static_cast<std::byte*>(block),
+          std::shared_ptr<void>(block, [rounded](void* returned) { pool->give_back(returned, rounded); })};
 }
 
 Buffer allocate_device_words(int count) {

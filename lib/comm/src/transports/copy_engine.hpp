@@ -12,7 +12,8 @@ namespace selvage::detail {
 /// Why ghosts that are still read can't be overwritten: the receiver has released a credit for this epoch,
 /// always. Landing blocks therefore come once, whatever the parity of the epoch: a copy in a captured graph
 /// can't alternate. A copy that is enqueued can't be called off: when a wait for a credit runs out, the copies
-/// still happen, but no flag is released, neither for this epoch nor for later ones.
+/// still happen, but no flag is released, neither for this epoch nor for later ones. All credits come before
+/// all copies, so that a rank beside a late one is late itself.
 ///
 /// \throws Error{unsupported} without a GPU backend
 [[nodiscard]] std::unique_ptr<HaloTransport> make_copy_engine_transport(TransportParts parts);

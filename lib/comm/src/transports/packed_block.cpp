@@ -1,15 +1,24 @@
 #include "packed_block.hpp"
 
+#include "../device.hpp"
 #include "../mappable.hpp"
 
 #include <algorithm>
 
 namespace selvage::detail {
+namespace {
+
+Buffer allocate_packed(const TransportParts& parts, Wire carrier, std::size_t bytes) {
+  if (carrier == Wire::mapped) return allocate_mappable(parts.context, parts.executor, bytes);
+  const bool mpi_takes_device_memory = carrier == Wire::packed && !parts.executor.runs_on_host();
+  return mpi_takes_device_memory ? allocate_for_mpi(bytes) : parts.executor.allocate(bytes);
+}
+
+}  // namespace
 
 PackedBlock::PackedBlock(const TransportParts& parts, const PeerPlan& plan, Half half, Wire carrier)
     : packing(plan.neighbour, parts.fields, parts.axes, half) {
-  packed = carrier == Wire::mapped ? allocate_mappable(parts.context, parts.executor, capacity_bytes())
-                                   : parts.executor.allocate(packing.bytes());
+  packed = allocate_packed(parts, carrier, capacity_bytes());
   const bool is_staged = carrier == Wire::staged && !parts.executor.runs_on_host();
   wire = is_staged ? parts.executor.allocate_staging(packing.bytes()) : packed;
   for (std::size_t f = 0; f < parts.fields.size(); ++f) {
