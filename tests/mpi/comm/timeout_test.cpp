@@ -38,6 +38,10 @@ class Timeout : public testing::TestWithParam<Transport> {
         return "MPI";
     }
   }
+  /// Who may run out of time without being beside the late one: all that is sent waits for all credits.
+  [[nodiscard]] bool may_wait_for_the_waiting() const {
+    return GetParam() == Transport::copy_engine && !late() && !beside_the_late_one();
+  }
   /// A kernel that has waited in vain leaves its HaloExchange failed; the host can say more.
   [[nodiscard]] static bool waits_on_device() {
     return !on_host && (GetParam() == Transport::peer || GetParam() == Transport::copy_engine);
@@ -64,8 +68,10 @@ TEST_P(Timeout, OfAnExchangeNamesTheLateRankAndTheEpochs) {
   for (int round = 0; round < 3; ++round) halo.exchange(Space(), view);
   std::optional<Error> error;
   if (!late()) error = outcome_of(halo, [&] { halo.exchange(Space(), view); });
-  EXPECT_EQ(error.has_value(), beside_the_late_one()) << text_of(error);
-  if (error) {
+  if (!may_wait_for_the_waiting()) {
+    EXPECT_EQ(error.has_value(), beside_the_late_one()) << text_of(error);
+  }
+  if (error && beside_the_late_one()) {
     EXPECT_EQ(error->kind(), ErrorKind::timeout);
     EXPECT_TRUE(contains(error, "a halo exchange ")) << text_of(error);
     EXPECT_TRUE(contains(error, "waited 400 ms for " + late_rank() + " (" + wire() + ", ")) << text_of(error);
@@ -84,8 +90,10 @@ TEST_P(Timeout, OfAReductionNamesTheLateRank) {
   HaloExchange halo(Space(), grid, {.width = 1, .transport = GetParam()}, view);
   std::optional<Error> error;
   if (!late()) error = outcome_of(halo, [&] { halo.reduce(Space(), Sum{}, view); });
-  EXPECT_EQ(error.has_value(), beside_the_late_one()) << text_of(error);
-  if (error) {
+  if (!may_wait_for_the_waiting()) {
+    EXPECT_EQ(error.has_value(), beside_the_late_one()) << text_of(error);
+  }
+  if (error && beside_the_late_one()) {
     EXPECT_TRUE(contains(error, "a halo reduction ")) << text_of(error);
     EXPECT_TRUE(contains(error, "waited 400 ms for " + late_rank() + " (" + wire() + ", ")) << text_of(error);
     EXPECT_TRUE(contains(error, "epoch 1 wanted, 0 seen")) << text_of(error);

@@ -99,6 +99,24 @@ TEST_F(TransportChoice, FollowsTheOptionRatherThanTheEnvironment) {
   EXPECT_TRUE(contains(text, "initiation host forced by the option initiation")) << text;
 }
 
+TEST_F(TransportChoice, GivesMpiNoGpuMemoryWhereToldNotTo) {
+  if (alone() || on_host) GTEST_SKIP() << "for several ranks with GPUs";
+  const ScopedVariable opinion("SELVAGE_GPU_AWARE_MPI", "no");
+  const Context context(MPI_COMM_WORLD);
+  const Grid<2> grid(context, {.cells = halo_case.cells, .periodic = halo_case.periodic});
+  const std::string message = message_on_all_ranks(ErrorKind::unsupported, [&] {
+    const HaloExchange halo(Space(), grid, {.width = 1, .transport = Transport::mpi_direct}, shared_.view());
+  });
+  EXPECT_TRUE(contains(message, ": SELVAGE_GPU_AWARE_MPI=no")) << message;
+}
+
+TEST_F(TransportChoice, NamesABadOpinionOfMpi) {
+  if (on_host) GTEST_SKIP() << "nobody asks";
+  const ScopedVariable opinion("SELVAGE_GPU_AWARE_MPI", "perhaps");
+  EXPECT_EQ(message_on_all_ranks(ErrorKind::input, [] { const Context context(MPI_COMM_WORLD); }),
+            "SELVAGE_GPU_AWARE_MPI=perhaps is neither yes nor no");
+}
+
 TEST_F(TransportChoice, TakesAnEmptyVariableForNone) {
   const ScopedVariable transport("SELVAGE_TRANSPORT", "");
   const ScopedVariable initiation("SELVAGE_INITIATION", "");
