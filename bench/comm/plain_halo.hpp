@@ -1,9 +1,9 @@
 #pragma once
 
-#include <Kokkos_Core.hpp>
+#include "packed_faces.hpp"
+
 #include <mpi.h>
 
-#include <array>
 #include <vector>
 
 namespace selvage::bench {
@@ -13,29 +13,26 @@ namespace selvage::bench {
 /// ours is measured against.
 class PlainHalo {
  public:
-  using View = Kokkos::View<double***, Kokkos::LayoutRight>;
+  /// Whether MPI sees a copy in host memory or the packed face itself.
+  enum class Messages { staged, direct };
 
-  /// \param neighbours  rank before and after along each axis, MPI_PROC_NULL where there is none
-  PlainHalo(MPI_Comm comm, const std::array<std::array<int, 2>, 3>& neighbours, const View& view);
+  PlainHalo(MPI_Comm comm, PackedFaces faces, Messages messages);
 
   void exchange();
 
  private:
-  using Buffer = Kokkos::View<double**, Kokkos::LayoutRight>;
-  struct Face {
-    int rank;
-    int axis;
-    int owned_layer;
-    int ghost_layer;
-    Buffer sent;
-    Buffer received;
-    Buffer::HostMirror sent_on_host;  ///< what MPI sees; the buffer itself on hosts
-    Buffer::HostMirror received_on_host;
+  struct OnHost {
+    PackedFaces::Buffer::HostMirror sent;
+    PackedFaces::Buffer::HostMirror received;
   };
 
+  [[nodiscard]] bool is_staged() const { return !on_host_.empty(); }
+  [[nodiscard]] double* sent_by_mpi(std::size_t face) const;
+  [[nodiscard]] double* received_by_mpi(std::size_t face) const;
+
   MPI_Comm comm_;
-  View view_;
-  std::vector<Face> faces_;
+  PackedFaces faces_;
+  std::vector<OnHost> on_host_;  ///< per face; none where MPI sees the faces
   std::vector<MPI_Request> requests_;
 };
 

@@ -52,6 +52,8 @@ void run(int argc, char** argv, const std::function<void(MPI_Comm, std::vector<R
   } else {
     benchmark::RunSpecifiedBenchmarks(&silent, nullptr);
   }
+  // What they hold goes while MPI and Kokkos still run.
+  benchmark::ClearRegisteredBenchmarks();
   benchmark::Shutdown();
 }
 

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "packed_faces.hpp"
+
+#include <mpi.h>
+
+#include <functional>
+#include <utility>
+
+namespace selvage::bench {
+
+/// The same exchange by NCCL: pack, one group of sends and receives, unpack, all enqueued on the faces'
+/// instance.
+/// \return one call per View; empty in a build without NCCL
+[[nodiscard]] std::pair<std::function<void()>, std::function<void()>> make_nccl_halos(
+    MPI_Comm comm, const PackedFaces& first, const PackedFaces& second);
+
+}  // namespace selvage::bench
