@@ -6,6 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 usage() {
   cat <<EOF
 usage: scripts/deps.sh [--kokkos serial|openmp|cuda]...   install packages, build these Kokkos variants (serial)
+       scripts/deps.sh --ucx                              unpack a UCX that takes pointers to GPU memory
        scripts/deps.sh --print-prefix VARIANT             print where that Kokkos is or will be, and nothing else
        scripts/deps.sh --bundle                           fill .deps/ for a host that can't download
 
@@ -15,11 +16,13 @@ EOF
 }
 
 kokkos_version=4.7.00
+ucx_sha256=c6e0aaa82dc6e49dc3ddaac465b530e014f48b6c1c6b5ae74fbdd199d824351b
 sdist=pygenten-0.1.5.tar.gz
 sdist_sha256=e620f05c742905e2db705d875f1cac92ef0ed453f9e6734e9beda26cc0f9cce7
 cuda_arch=${SELVAGE_CUDA_ARCH:-HOPPER90}
 bundle_dir=$repository/.deps
 bundled_kokkos=$bundle_dir/kokkos-$kokkos_version.tar.gz
+bundled_ucx=$bundle_dir/ucx-$ucx_version.tar.gz
 
 # Each line: the package to install, then others that serve as well.
 required_packages=(
@@ -47,6 +50,11 @@ main() {
       --kokkos)
         variants+=("${2:?--kokkos needs a variant}")
         shift 2
+        ;;
+      --ucx)
+        mkdir -p "$deps_dir"
+        install_ucx
+        return
         ;;
       --print-prefix)
         print_prefix "${2:?--print-prefix needs a variant}"
@@ -257,8 +265,7 @@ unpack_kokkos() {
   local work=$1
   mkdir -p "$work/source"
   if [ -f "$bundled_kokkos" ]; then
-    (cd "$bundle_dir" && sha256sum --check --quiet --ignore-missing SHA256SUMS) ||
-      fail "the files in $bundle_dir are not those that --bundle wrote"
+    check_bundle
     tar -xzf "$bundled_kokkos" -C "$work/source" --strip-components=1
   else
     download_sdist
@@ -289,7 +296,8 @@ download_sdist() {
 
 checksum_is_right() { sha256sum --check --status <<<"$sdist_sha256  $1"; }
 
-pip_download() {
+# run_pip ARGUMENT...: with the first Python that has pip.
+run_pip() {
   local python
   for python in python3 /usr/bin/python3; do
     if "$python" -m pip --version >/dev/null 2>&1; then break; fi
@@ -299,9 +307,12 @@ pip_download() {
     apt_install python3-pip python3-venv || return
     python=/usr/bin/python3
   fi
+  "$python" -m pip --disable-pip-version-check "$@"
+}
+
+pip_download() {
   stub_build_backend "$1/stub"
-  PYTHONPATH=$1/stub "$python" -m pip download --disable-pip-version-check --no-deps --no-binary :all: \
-    --no-build-isolation --dest "$1" pygenten==0.1.5
+  PYTHONPATH=$1/stub run_pip download --no-deps --no-binary :all: --no-build-isolation --dest "$1" pygenten==0.1.5
 }
 
 # pip saves no source archive before it has asked the archive's build backend for metadata, and installing the real
@@ -335,6 +346,38 @@ patch_for_cuda_13() {
   [ "$(grep -c 'CUDART_VERSION >= 13000' "$file")" -ge 2 ] || fail "the calls to patch were not found in $file"
 }
 
+check_bundle() {
+  (cd "$bundle_dir" && sha256sum --check --quiet --ignore-missing SHA256SUMS) ||
+    fail "the files in $bundle_dir are not those that --bundle wrote"
+}
+
+# A UCX with CUDA, which Open MPI takes in place of the distribution's; see lib.sh.
+install_ucx() {
+  local work
+  [ ! -d "$ucx_prefix" ] || return 0
+  work=$(mktemp -d "$deps_dir/building-XXXXXX")
+  if [ -f "$bundled_ucx" ]; then
+    check_bundle
+    tar -xzf "$bundled_ucx" -C "$work"
+  else
+    download_ucx "$work"
+  fi
+  mv -T "$work/ucx" "$ucx_prefix"
+  rm -rf "$work"
+}
+
+# Leaves in DIR/ucx what Open MPI loads of the wheel: the rest of it is tools, headers and static libraries.
+download_ucx() {
+  local work=$1
+  run_pip download --no-deps --only-binary=:all: --platform manylinux_2_28_x86_64 --dest "$work" \
+    "libucx-cu13==$ucx_version" >"$work/log" 2>&1 || fail "failed: pip download libucx-cu13: $(tail -n 5 "$work/log")"
+  sha256sum --check --status <<<"$ucx_sha256  $(echo "$work"/*.whl)" || fail "the libucx-cu13 wheel has the wrong SHA-256"
+  mkdir -p "$work/wheel" "$work/ucx"
+  (cd "$work/wheel" && python3 -m zipfile -e ../*.whl .)
+  (cd "$work/wheel" && cp --parents libucx/lib/libuc{m,p,s,t}.so.0 libucx/lib/ucx/libuc{m,t}_cuda.so.0 \
+    libucx/lib/ucx/libuct_cma.so.0 libucx_cu13.libs/libcudart-*.so.* "$work/ucx")
+}
+
 unpack_bundled_debs() {
   local deb name
   for deb in "$bundle_dir"/debs/*.deb; do
@@ -355,6 +398,10 @@ bundle() {
   tar -xzf "$deps_dir/downloads/$sdist" -C "$work" --strip-components=2 "${sdist%.tar.gz}/tpls/kokkos"
   tar -czf "$bundled_kokkos" -C "$work" kokkos
   rm -rf "$work"
+  work=$(mktemp -d)
+  download_ucx "$work"
+  tar -czf "$bundled_ucx" -C "$work" ucx
+  rm -rf "$work"
   for package in libscotch-dev libtomlplusplus-dev; do
     mapfile -t -O ${#packages[@]} packages < <(
       echo "$package"
@@ -363,7 +410,7 @@ bundle() {
   done
   rm -f "$bundle_dir"/debs/*.deb
   (cd "$bundle_dir/debs" && apt-get -qq download "${packages[@]}") || fail "failed: apt-get download ${packages[*]}"
-  (cd "$bundle_dir" && sha256sum "kokkos-$kokkos_version.tar.gz" debs/*.deb >SHA256SUMS)
+  (cd "$bundle_dir" && sha256sum "kokkos-$kokkos_version.tar.gz" "ucx-$ucx_version.tar.gz" debs/*.deb >SHA256SUMS)
   du -sh "$bundle_dir"
 }
 

@@ -5,6 +5,8 @@ set -euo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 script_name=$(basename "$0")
 deps_dir=${SELVAGE_DEPS_DIR:-$HOME/.cache/selvage}
+ucx_version=1.22.0
+ucx_prefix=$deps_dir/ucx-$ucx_version
 jobs=${SELVAGE_JOBS:-$(nproc)}
 
 # Open MPI refuses to start as root unless told twice; a container is all root.
@@ -77,6 +79,13 @@ configure_and_build() {
   cd "$repository"
   step "configure $preset" configure "$preset"
   step "build $preset" cmake --build --preset "$preset" --parallel "$jobs"
+}
+
+# with_gpu_aware_mpi COMMAND...: Open MPI through the UCX that deps.sh --ucx unpacked, which takes GPU memory.
+with_gpu_aware_mpi() {
+  LD_LIBRARY_PATH=$ucx_prefix/libucx/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
+    UCX_MODULE_DIR=$ucx_prefix/libucx/lib/ucx UCX_WARN_UNUSED_ENV_VARS=n \
+    OMPI_MCA_pml=ucx OMPI_MCA_pml_ucx_tls=any OMPI_MCA_pml_ucx_devices=any "$@"
 }
 
 # A Python that can draw: the first python3 on the PATH need not be the one apt installs packages for.
