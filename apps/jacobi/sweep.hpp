@@ -1,6 +1,6 @@
 #pragma once
 
-#include "jacobi/stencil.hpp"
+#include "jacobi/sweep_fields.hpp"
 
 #include <selvage/comm/box.hpp>
 
@@ -13,78 +13,13 @@
 #include <string>
 #include <type_traits>
 
+#ifdef KOKKOS_ENABLE_CUDA
+#include "jacobi/cuda/block_sweep.hpp"
+#endif
+
 namespace selvage::jacobi {
 
-/// The source term as a product of one table per axis, so that it costs no memory traffic. Tables are indexed
-/// like a View's axis, ghosts included, and live in the sweep's memory space; null without a source.
-template <class Real, int D>
-struct SourceTables {
-  Kokkos::Array<const Real*, D> axis;
-};
-
-/// What a sweep reads and writes: two fields of one shape, rows contiguous.
-template <class Real, int D>
-struct SweepFields {
-  const Real* from;  ///< the allocation's first cell, ghosts included
-  Real* to;
-  Strides<D> stride;
-  SourceTables<Real, D> source;
-};
-
-/// A Box that kernels can hold: local cells, ghosts included in the count.
-template <int D>
-struct CellRange {
-  Kokkos::Array<std::int64_t, D> begin;
-  Kokkos::Array<std::int64_t, D> extent;
-
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t rows() const {
-    std::int64_t product = 1;
-    for (int axis = 0; axis + 1 < D; ++axis) product *= extent[axis];
-    return product;
-  }
-};
-
-template <int D>
-[[nodiscard]] CellRange<D> cell_range(const Box<D>& box) {
-  CellRange<D> range;
-  for (int axis = 0; axis < D; ++axis) {
-    range.begin[axis] = box.begin[axis];
-    range.extent[axis] = box.extent(axis);
-  }
-  return range;
-}
-
 namespace detail {
-
-/// Where a row of x begins: its offset in the field, and the source's factor for it.
-template <class Real>
-struct Row {
-  std::ptrdiff_t offset;
-  Real source_factor;
-};
-
-template <bool has_source, class Real>
-KOKKOS_FORCEINLINE_FUNCTION Row<Real> locate_row(const SweepFields<Real, 2>& fields, std::int64_t y) {
-  Real factor = 0;
-  if constexpr (has_source) factor = fields.source.axis[0][y];
-  return {static_cast<std::ptrdiff_t>(y) * fields.stride.y, factor};
-}
-
-template <bool has_source, class Real>
-KOKKOS_FORCEINLINE_FUNCTION Row<Real> locate_row(const SweepFields<Real, 3>& fields, std::int64_t z,
-                                                 std::int64_t y) {
-  Real factor = 0;
-  if constexpr (has_source) factor = fields.source.axis[0][z] * fields.source.axis[1][y];
-  return {static_cast<std::ptrdiff_t>(z) * fields.stride.z + static_cast<std::ptrdiff_t>(y) * fields.stride.y,
-          factor};
-}
-
-/// The one place where a new value is made of a sum.
-template <class Stencil, bool has_source, class Real>
-KOKKOS_FORCEINLINE_FUNCTION Real relax(Real sum, Real source_factor, const Real* source_x, std::int64_t x) {
-  if constexpr (has_source) sum += source_factor * source_x[x];
-  return static_cast<Real>(Stencil::weight) * sum;
-}
 
 /// One row on a host. `from`, `to` and `source_x` point at the row's first cell; they don't overlap.
 template <class Stencil, bool has_source, class Real, class Stride>
@@ -170,41 +105,6 @@ struct RowSweep {
   }
 };
 
-/// Devices: one thread per cell, x first so that neighbouring threads read neighbouring cells.
-template <class Real, class Stencil, bool has_source>
-struct CellSweep {
-  static constexpr int D = Stencil::dimensions;
-  SweepFields<Real, D> fields;
-
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t x, std::int64_t y) const { sweep(x, row(y)); }
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t x, std::int64_t y, double& sum) const {
-    sum += sweep(x, row(y));
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t x, std::int64_t y, std::int64_t z) const {
-    sweep(x, row(z, y));
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t x, std::int64_t y, std::int64_t z,
-                                              double& sum) const {
-    sum += sweep(x, row(z, y));
-  }
-
- private:
-  template <class... Index>
-  KOKKOS_FORCEINLINE_FUNCTION Row<Real> row(Index... index) const {
-    return locate_row<has_source>(fields, index...);
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION double sweep(std::int64_t x, const Row<Real>& row) const {
-    const std::ptrdiff_t cell = row.offset + static_cast<std::ptrdiff_t>(x);
-    const Real before = fields.from[cell];
-    const Real sum = Stencil::sum(fields.from + cell, fields.stride);
-    const Real after = relax<Stencil, has_source>(sum, row.source_factor, fields.source.axis[D - 1], x);
-    fields.to[cell] = after;
-    const double change = static_cast<double>(after) - static_cast<double>(before);
-    return change * change;
-  }
-};
-
 template <class Space>
 inline constexpr bool runs_on_host =
     Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible;
@@ -212,19 +112,6 @@ inline constexpr bool runs_on_host =
 template <class Space, int D>
 [[nodiscard]] auto row_policy(const Space& space, const CellRange<D>& range) {
   return Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space, 0, range.rows());
-}
-
-template <class Space, int D>
-[[nodiscard]] auto cell_policy(const Space& space, const CellRange<D>& range) {
-  using Policy = Kokkos::MDRangePolicy<Space, Kokkos::Rank<D, Kokkos::Iterate::Left, Kokkos::Iterate::Left>,
-                                       Kokkos::IndexType<std::int64_t>>;
-  Kokkos::Array<std::int64_t, D> begin;
-  Kokkos::Array<std::int64_t, D> end;
-  for (int axis = 0; axis < D; ++axis) {
-    begin[axis] = range.begin[D - 1 - axis];
-    end[axis] = begin[axis] + range.extent[D - 1 - axis];
-  }
-  return Policy(space, begin, end);
 }
 
 template <class Space, class Functor, class Policy>
@@ -239,15 +126,11 @@ void run(const std::string& label, const Policy& policy, const Functor& functor,
 }
 
 template <class Stencil, bool has_source, class Space, class Real>
+requires runs_on_host<Space>
 void sweep(const Space& space, const std::string& label, const SweepFields<Real, Stencil::dimensions>& fields,
            const CellRange<Stencil::dimensions>& range, double* squared_change_sum) {
-  if constexpr (runs_on_host<Space>) {
-    run<Space>(label, row_policy(space, range), RowSweep<Real, Stencil, has_source>{fields, range},
-               squared_change_sum);
-  } else {
-    run<Space>(label, cell_policy(space, range), CellSweep<Real, Stencil, has_source>{fields},
-               squared_change_sum);
-  }
+  run<Space>(label, row_policy(space, range), RowSweep<Real, Stencil, has_source>{fields, range},
+             squared_change_sum);
 }
 
 }  // namespace detail
