@@ -74,6 +74,10 @@ void read_numerics(app::Input& input, Settings& settings) {
   if (settings.overlap == Overlap::kernel && settings.steps_per_exchange != 1)
     input.reject("run.steps_per_exchange",
                  "must be 1 with run.overlap = \"kernel\", which sends in every sweep");
+  const std::string persistent = input.choice("run.persistent", "off", {"off", "on", "auto"});
+  settings.persistent = persistent == "off"  ? Persistence::off
+                        : persistent == "on" ? Persistence::on
+                                             : Persistence::automatic;
   settings.compare_serial = input.get_bool("run.compare_serial", false);
   settings.breakdown = input.get_bool("run.breakdown", host_backend);
 }
@@ -98,6 +102,17 @@ std::string_view to_string(Overlap overlap) {
       return "host";
     default:
       return "kernel";
+  }
+}
+
+std::string_view to_string(Persistence persistence) {
+  switch (persistence) {
+    case Persistence::off:
+      return "off";
+    case Persistence::on:
+      return "on";
+    default:
+      return "auto";
   }
 }
 

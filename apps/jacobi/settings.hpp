@@ -20,6 +20,13 @@ enum class Overlap {
 };
 [[nodiscard]] std::string_view to_string(Overlap overlap);
 
+enum class Persistence {
+  off,
+  on,        ///< refused with the reason where it isn't possible
+  automatic  ///< where it is possible
+};
+[[nodiscard]] std::string_view to_string(Persistence persistence);
+
 /// Every input value, checked as far as one rank can by itself. Axes are those of a View, slowest first.
 struct Settings {
   app::StandardOptions standard;
@@ -33,6 +40,7 @@ struct Settings {
   double tolerance;         ///< stops at a residual at or below; 0 never does
   Overlap overlap;
   int steps_per_exchange;
+  Persistence persistent;  ///< iterate in one kernel
   bool compare_serial;
   bool breakdown;
   bool write_fields;

@@ -2,9 +2,10 @@
 
 #include "common/breakdown.hpp"
 #include "jacobi/edge_first.hpp"
+#include "jacobi/persistent.hpp"
 #include "jacobi/problem.hpp"
 #include "jacobi/region.hpp"
-#include "jacobi/settings.hpp"
+#include "jacobi/solver_options.hpp"
 #include "jacobi/sweep.hpp"
 #include "jacobi/theory.hpp"
 
@@ -17,6 +18,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,15 +27,6 @@
 #include <vector>
 
 namespace selvage::jacobi {
-
-struct SolverOptions {
-  Overlap overlap = Overlap::host;
-  /// Sweeps from one exchange to the next: the ghosts are as wide, and each sweep but the last also computes
-  /// the ghost cells that the next one reads.
-  int steps_per_exchange = 1;
-  std::optional<Transport> transport = {};
-  std::optional<Initiation> initiation = {};
-};
 
 /// The Jacobi iteration on one rank's box: two fields that alternate, and the exchange of their ghosts.
 ///
@@ -49,7 +42,7 @@ class Solver {
                                   Kokkos::View<Real***, Kokkos::LayoutRight, MemorySpace>>;
 
   /// Allocates, plans the exchange and sets the initial values.
-  /// \throws what HaloExchange throws, e.g. for halos wider than a box
+  /// \throws what HaloExchange throws, e.g. for halos wider than a box, and what PersistentSweeps throws
   Solver(const Space& space, const Grid<D>& grid, const Problem<D>& problem, const SolverOptions& options,
          app::Breakdown& breakdown);
 
@@ -60,28 +53,31 @@ class Solver {
   [[nodiscard]] const HaloExchange& halo() const { return *halo_; }
   [[nodiscard]] const Space& space() const { return space_; }
 
-  /// The field after step() sweeps, ghosts included; cell (0, ..., 0) of the box is at index ghost_cells() on
-  /// each axis.
+  /// The field after step() sweeps of the plain form, ghosts included; cell (0, ..., 0) of the box is at index
+  /// ghost_cells() on each axis.
   [[nodiscard]] const View& field() const { return fields_[current_]; }
-  /// Its first owned cell, and how to get from a cell to its neighbours.
+  /// The first owned cell after step() sweeps, and how to get from a cell to its neighbours.
   [[nodiscard]] const Real* first_cell() const;
   [[nodiscard]] Strides<D> strides() const;
   [[nodiscard]] int ghost_cells() const { return options_.steps_per_exchange; }
+  /// Null unless the options ask for it; then it has the newest cells, and not field().
+  [[nodiscard]] const PersistentSweeps<Real>* persistent() const { return persistent_.get(); }
 
-  /// One sweep.
-  void advance() {
-    sweep_into_other(nullptr);
-    accept();
-  }
+  void advance(std::int64_t sweeps = 1);
   /// Prepares one sweep and gives this rank's sum of the squared changes; accept() makes it count. Without
   /// accept() the field stays as it is.
   [[nodiscard]] double try_sweep() {
+    if (persistent_) return persistent_->try_sweep();
     double sum = 0;
     sweep_into_other(&sum);
     return sum;
   }
   void accept() {
-    current_ = 1 - current_;
+    if (persistent_) {
+      persistent_->accept();
+    } else {
+      current_ = 1 - current_;
+    }
     ++step_;
   }
 
@@ -106,6 +102,10 @@ class Solver {
 
   void set_initial_values();
   void set_source();
+  void set_up_persistent();
+  /// The source's factors along an axis, from `ghosts` cells before this rank's box to as many behind it.
+  [[nodiscard]] std::vector<Real> source_factors(int axis, int ghosts) const;
+  [[nodiscard]] Real* owned_cell(const View& field) const;
   void sweep_into_other(double* squared_change_sum);
   void sweep_around_exchange(double* squared_change_sum);
   void set_up_edge_first();
@@ -138,41 +138,13 @@ class Solver {
   std::int64_t step_ = 0;
   bool ghosts_are_stale_ =
       true;  ///< the ghosts of field() are not what a run without restart would have there
+  std::unique_ptr<PersistentSweeps<Real>> persistent_;
 
   app::Breakdown& breakdown_;
   app::Breakdown::Phase interior_;
   app::Breakdown::Phase edge_;
   app::Breakdown::Phase exchange_;
 };
-
-namespace detail {
-
-template <int D>
-[[nodiscard]] HaloOptions<D> halo_options(const SolverOptions& options, bool stencil_reads_corners) {
-  HaloOptions<D> halo;
-  halo.width = options.steps_per_exchange;
-  // Redundant cells read diagonally whatever the stencil: two sweeps of a star reach around a corner.
-  halo.corners = stencil_reads_corners || options.steps_per_exchange > 1;
-  // Only with one sweep per exchange are a field's ghosts read in that sweep alone, and only without sends from
-  // kernels between them do exchanges take strict turns.
-  const bool strict_turns = options.steps_per_exchange == 1 && options.overlap != Overlap::kernel;
-  halo.ghost_reuse = strict_turns ? GhostReuse::alternating : GhostReuse::credit;
-  halo.transport = options.transport;
-  halo.initiation = options.initiation;
-  return halo;
-}
-
-template <int D>
-[[nodiscard]] Box<D> local_box(const Grid<D>& grid, int ghost_cells) {
-  Box<D> box;
-  for (int axis = 0; axis < D; ++axis) {
-    box.begin[axis] = ghost_cells;
-    box.end[axis] = ghost_cells + grid.box().extent(axis);
-  }
-  return box;
-}
-
-}  // namespace detail
 
 template <class Real, class Stencil, class Space>
 Solver<Real, Stencil, Space>::Solver(const Space& space, const Grid<D>& grid, const Problem<D>& problem,
@@ -195,7 +167,11 @@ Solver<Real, Stencil, Space>::Solver(const Space& space, const Grid<D>& grid, co
   // Last: from here on neighbours may write ghosts.
   halo_.emplace(space, grid, detail::halo_options<D>(options, Stencil::reads_corners), fields_[0],
                 fields_[1]);
-  if (options_.overlap == Overlap::kernel) set_up_edge_first();
+  if (options_.persistent) {
+    set_up_persistent();
+  } else if (options_.overlap == Overlap::kernel) {
+    set_up_edge_first();
+  }
 }
 
 template <class Real, class Stencil, class Space>
@@ -223,34 +199,73 @@ void Solver<Real, Stencil, Space>::set_initial_values() {
 }
 
 template <class Real, class Stencil, class Space>
+std::vector<Real> Solver<Real, Stencil, Space>::source_factors(int axis, int ghosts) const {
+  const double scale = axis > 0 ? 1.0
+                                : problem_.amplitude * (Stencil::source_weight / Stencil::weight) *
+                                      scaled_laplacian(problem_.cells, problem_.periodic);
+  const Box<D> box = grid_.box();
+  std::vector<Real> factors;
+  for (const double factor : problem_.mode(axis, box.begin[axis] - ghosts, box.end[axis] + ghosts))
+    factors.push_back(static_cast<Real>(scale * factor));
+  return factors;
+}
+
+template <class Real, class Stencil, class Space>
 void Solver<Real, Stencil, Space>::set_source() {
-  const double scale = problem_.amplitude * (Stencil::source_weight / Stencil::weight) *
-                       scaled_laplacian(problem_.cells, problem_.periodic);
   for (int axis = 0; axis < D; ++axis) {
-    const Box<D> box = grid_.box();
-    const auto mode = problem_.mode(axis, box.begin[axis] - ghost_cells(), box.end[axis] + ghost_cells());
-    source_[axis] = Table("source", mode.size());
+    const std::vector<Real> factors = source_factors(axis, ghost_cells());
+    source_[axis] = Table("source", factors.size());
     const auto host = Kokkos::create_mirror_view(source_[axis]);
-    for (std::size_t i = 0; i < mode.size(); ++i)
-      host(i) = static_cast<Real>(axis == 0 ? scale * mode[i] : mode[i]);
+    std::ranges::copy(factors, host.data());
     Kokkos::deep_copy(source_[axis], host);
+  }
+}
+
+template <class Real, class Stencil, class Space>
+void Solver<Real, Stencil, Space>::set_up_persistent() {
+  if constexpr (std::is_same_v<Stencil, FivePoint> && std::is_same_v<Space, Kokkos::DefaultExecutionSpace>) {
+    PersistentSource<Real> source;
+    if (problem_.has_source())
+      source = {source_factors(0, persistent_steps_per_pass<Real>()), source_factors(1, 0)};
+    persistent_ = std::make_unique<PersistentSweeps<Real>>(space_, grid_, problem_, source);
+    persistent_->load(owned_cell(field()), static_cast<std::ptrdiff_t>(field().stride(0)));
+  } else {
+    throw Error(ErrorKind::unsupported, "the persistent form has only the 5-point stencil");
   }
 }
 
 template <class Real, class Stencil, class Space>
 auto Solver<Real, Stencil, Space>::strides() const -> Strides<D> {
   Strides<D> stride{};
-  stride.y = static_cast<std::ptrdiff_t>(field().stride(D - 2));
+  stride.y = persistent_ ? persistent_->stride() : static_cast<std::ptrdiff_t>(field().stride(D - 2));
   if constexpr (D == 3) stride.z = static_cast<std::ptrdiff_t>(field().stride(0));
   return stride;
 }
 
 template <class Real, class Stencil, class Space>
-const Real* Solver<Real, Stencil, Space>::first_cell() const {
-  const Real* cell = field().data();
+Real* Solver<Real, Stencil, Space>::owned_cell(const View& field) const {
+  Real* cell = field.data();
   for (int axis = 0; axis < D; ++axis)
-    cell += ghost_cells() * static_cast<std::ptrdiff_t>(field().stride(axis));
+    cell += ghost_cells() * static_cast<std::ptrdiff_t>(field.stride(axis));
   return cell;
+}
+
+template <class Real, class Stencil, class Space>
+const Real* Solver<Real, Stencil, Space>::first_cell() const {
+  return persistent_ ? persistent_->first_cell() : owned_cell(field());
+}
+
+template <class Real, class Stencil, class Space>
+void Solver<Real, Stencil, Space>::advance(std::int64_t sweeps) {
+  if (persistent_) {
+    persistent_->advance(sweeps);
+    step_ += sweeps;
+    return;
+  }
+  for (std::int64_t sweep = 0; sweep < sweeps; ++sweep) {
+    sweep_into_other(nullptr);
+    accept();
+  }
 }
 
 template <class Real, class Stencil, class Space>
@@ -359,6 +374,7 @@ void Solver<Real, Stencil, Space>::for_each_owned_row(const Visit& visit) const 
 
 template <class Real, class Stencil, class Space>
 std::vector<Real> Solver<Real, Stencil, Space>::owned_values() const {
+  if (persistent_) persistent_->store(owned_cell(field()), static_cast<std::ptrdiff_t>(field().stride(0)));
   space_.fence("jacobi: before reading the field");
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, field());
   std::vector<Real> values(static_cast<std::size_t>(own_.cells()));
@@ -377,6 +393,7 @@ void Solver<Real, Stencil, Space>::restore(std::int64_t step, std::span<const Re
   Kokkos::deep_copy(field(), host);
   step_ = step;
   ghosts_are_stale_ = true;
+  if (persistent_) persistent_->load(owned_cell(field()), static_cast<std::ptrdiff_t>(field().stride(0)));
 }
 
 template <class Real, class Stencil, class Space>

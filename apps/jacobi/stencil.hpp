@@ -32,8 +32,13 @@ struct FivePoint {
   static constexpr double source_weight = 1.0 / 4.0;
 
   template <class Real>
+  KOKKOS_FORCEINLINE_FUNCTION static Real combine(Real east, Real west, Real above, Real below) {
+    return (east + west) + (above + below);
+  }
+
+  template <class Real>
   KOKKOS_FORCEINLINE_FUNCTION static Real sum(const Real* u, const Strides<2>& stride) {
-    return (u[1] + u[-1]) + (u[stride.y] + u[-stride.y]);
+    return combine(u[1], u[-1], u[stride.y], u[-stride.y]);
   }
 };
 

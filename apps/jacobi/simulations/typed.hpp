@@ -7,6 +7,7 @@
 #include "jacobi/rank_sums.hpp"
 #include "jacobi/run_files.hpp"
 #include "jacobi/simulations/make.hpp"
+#include "jacobi/simulations/options.hpp"
 #include "jacobi/solver.hpp"
 #include "jacobi/verification.hpp"
 
@@ -28,30 +29,6 @@
 
 namespace selvage::jacobi {
 
-template <int D>
-[[nodiscard]] Problem<D> problem_of(const Settings& settings) {
-  Problem<D> problem{.name = settings.name, .amplitude = settings.amplitude};
-  std::ranges::copy(settings.cells, problem.cells.begin());
-  std::ranges::copy(settings.periodic, problem.periodic.begin());
-  return problem;
-}
-
-template <int D>
-[[nodiscard]] GridOptions<D> grid_options(const Settings& settings) {
-  const Problem<D> problem = problem_of<D>(settings);
-  GridOptions<D> options{.cells = problem.cells, .periodic = problem.periodic};
-  if (settings.standard.ranks_grid) std::ranges::copy(*settings.standard.ranks_grid, options.ranks.begin());
-  return options;
-}
-
-[[nodiscard]] inline SolverOptions solver_options(const Settings& settings) {
-  SolverOptions options{.overlap = settings.overlap, .steps_per_exchange = settings.steps_per_exchange};
-  if (settings.standard.transport != "auto") options.transport = parse_transport(settings.standard.transport);
-  if (settings.standard.initiation != "auto")
-    options.initiation = parse_initiation(settings.standard.initiation);
-  return options;
-}
-
 /// The simulation for one type and stencil, on the default execution space.
 template <class Real, class Stencil>
 class TypedSimulation final : public Simulation {
@@ -67,6 +44,7 @@ class TypedSimulation final : public Simulation {
  private:
   [[nodiscard]] Grid<D> make_grid(const Context& context);
   void restore();
+  [[nodiscard]] SolverOptions choose_options();
   void describe_plan();
   void measure_rates();
   void step_until_done();
@@ -85,6 +63,8 @@ class TypedSimulation final : public Simulation {
   template <class Write>
   void with_field(const Write& write);
   [[nodiscard]] bool is_due(std::int64_t every) const { return every > 0 && solver_.step() % every == 0; }
+  /// Until the norm or a file is due, or the run ends.
+  [[nodiscard]] std::int64_t sweeps_to_next_stop() const;
   [[nodiscard]] double all_cells() const;
 
   app::Session& session_;
@@ -120,7 +100,7 @@ TypedSimulation<Real, Stencil>::TypedSimulation(app::Session& session, app::Repo
       breakdown_("jacobi", settings.breakdown),
       grid_(make_grid(context)),
       theory_(theory_of<Stencil>(grid_.cells(), grid_.periodic(), settings.amplitude)),
-      solver_(space_, grid_, problem_of<D>(settings), solver_options(settings), breakdown_),
+      solver_(space_, grid_, problem_of<D>(settings), choose_options(), breakdown_),
       errors_(space_, grid_, solver_.problem(), theory_),
       verification_(settings, theory_),
       norm_phase_(breakdown_.phase("norm")),
@@ -146,6 +126,17 @@ auto TypedSimulation<Real, Stencil>::make_grid(const Context& context) -> Grid<D
 }
 
 template <class Real, class Stencil>
+SolverOptions TypedSimulation<Real, Stencil>::choose_options() {
+  SolverOptions options = solver_options(settings_);
+  if (settings_.persistent == Persistence::off) return options;
+  const std::string reason = refuse_persistent_form<Real, Stencil>(grid_);
+  options.persistent = reason.empty();
+  if (settings_.persistent == Persistence::on && !reason.empty()) throw Error(ErrorKind::unsupported, reason);
+  if (!reason.empty()) report_.decide(fmt::format("persistent off: {}", reason));
+  return options;
+}
+
+template <class Real, class Stencil>
 void TypedSimulation<Real, Stencil>::restore() {
   app::together(
       session_.comm(), "reading the restart file",
@@ -165,6 +156,10 @@ void TypedSimulation<Real, Stencil>::describe_plan() {
   report_.decide(fmt::format("{}: {} cells, {}-point, {}, on {} ranks ({})", to_string(settings_.name),
                              fmt::join(grid_.cells(), " x "), Stencil::points, to_string(settings_.precision),
                              grid_.size(), fmt::join(grid_.ranks(), " x ")));
+  if (solver_.persistent() != nullptr) {
+    report_.decide(solver_.persistent()->explain());
+    return;
+  }
   report_.decide(fmt::format("overlap {}, {} step{} per exchange, {} field bytes on rank 0",
                              to_string(settings_.overlap), settings_.steps_per_exchange,
                              settings_.steps_per_exchange == 1 ? "" : "s", 2 * solver_.field_bytes()));
@@ -206,16 +201,28 @@ void TypedSimulation<Real, Stencil>::step_until_done() {
     progress.update(solver_.step());
     write_due_files();
     const bool is_last = solver_.step() == last_step;
-    ++sweeps_;
     if (is_last || is_due(settings_.norm_every)) {
+      ++sweeps_;
       if (record_norms() || is_last) break;
       solver_.accept();
     } else {
-      solver_.advance();
+      const std::int64_t sweeps = solver_.persistent() != nullptr ? sweeps_to_next_stop() : 1;
+      solver_.advance(sweeps);
+      sweeps_ += sweeps;
     }
   }
   space_.fence("jacobi: after the last sweep");
   loop_s_ = timer.seconds() - output_s_;
+}
+
+template <class Real, class Stencil>
+std::int64_t TypedSimulation<Real, Stencil>::sweeps_to_next_stop() const {
+  std::int64_t sweeps = settings_.standard.steps - solver_.step();
+  for (const std::int64_t every :
+       {settings_.norm_every, settings_.write_fields ? settings_.fields_every : 0, settings_.restart_every}) {
+    if (every > 0) sweeps = std::min(sweeps, every - solver_.step() % every);
+  }
+  return sweeps;
 }
 
 template <class Real, class Stencil>
@@ -318,7 +325,8 @@ void TypedSimulation<Real, Stencil>::report_results() {
   report_.result("seconds", seconds);
   report_convergence();
   report_rate(seconds);
-  if (settings_.overlap == Overlap::host && breakdown_.measures()) report_overlap();
+  if (settings_.overlap == Overlap::host && breakdown_.measures() && solver_.persistent() == nullptr)
+    report_overlap();
   report_.breakdown(breakdown_);
   if (settings_.standard.verify) verification_.conclude(report_);
   report_.finish(files_->dir());
