@@ -64,6 +64,11 @@ measure() {
     with_gpu_aware_mpi run_ranks "$ranks" build/cuda/bench/comm/bench_halo --benchmark_color=false \
       --selvage_records="$out/bench_halo-${ranks}rank.json"
   done
+  for ranks in 1 2 4 8; do
+    [ "$ranks" -le "$gpus" ] || continue
+    run_ranks "$ranks" build/cuda/bench/jacobi/bench_jacobi --benchmark_color=false \
+      --selvage_records="$out/bench_jacobi-${ranks}rank.json"
+  done
   "$repository/scripts/table.py" "$out"/*.json >"$out/results.md"
   cat "$out/results.md"
 }
