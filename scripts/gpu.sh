@@ -5,10 +5,11 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 usage() {
   cat <<EOF
-usage: scripts/gpu.sh [OUT]   (out/gpu)
+usage: scripts/gpu.sh [--figures REGEX] [OUT]   (out/gpu)
 
 Writes OUT/<benchmark>-<ranks>rank.json and OUT/results.md. One process per GPU; SELVAGE_HARDWARE names the machine in the
-records (default: the number and name of its GPUs).
+records (default: the number and name of its GPUs). With --figures, builds the benchmarks only and measures those whose
+names match.
 EOF
 }
 
@@ -57,27 +58,46 @@ solve() {
   done
 }
 
+# measure_with OUT FILTER BENCHMARK FOLDER RANKS...
+measure_with() {
+  local out=$1 filter=$2 benchmark=$3 folder=$4 ranks
+  shift 4
+  for ranks in "$@"; do
+    with_gpu_aware_mpi run_ranks "$ranks" "build/cuda/bench/$folder/$benchmark" --benchmark_color=false \
+      --benchmark_filter="$filter" --selvage_records="$out/$benchmark-${ranks}gpu.json"
+  done
+}
+
+# up_to GPUS RANKS...: those that have a GPU each
+up_to() {
+  local gpus=$1 ranks
+  shift
+  for ranks in "$@"; do
+    [ "$ranks" -gt "$gpus" ] || echo "$ranks"
+  done
+}
+
 measure() {
-  local out=$1 gpus=$2 ranks
-  for ranks in 2 4 8; do
-    [ "$ranks" -le "$gpus" ] || continue
-    with_gpu_aware_mpi run_ranks "$ranks" build/cuda/bench/comm/bench_halo --benchmark_color=false \
-      --selvage_records="$out/bench_halo-${ranks}rank.json"
-  done
-  for ranks in 1 2 4 8; do
-    [ "$ranks" -le "$gpus" ] || continue
-    run_ranks "$ranks" build/cuda/bench/jacobi/bench_jacobi --benchmark_color=false \
-      --selvage_records="$out/bench_jacobi-${ranks}rank.json"
-  done
+  local out=$1 gpus=$2 filter=$3 several all
+  mapfile -t several < <(up_to "$gpus" 2 4 8)
+  mapfile -t all < <(up_to "$gpus" 1 2 4 8)
+  measure_with "$out" "$filter" bench_latency comm "${several[@]}"
+  measure_with "$out" "$filter" bench_halo comm "${several[@]}"
+  measure_with "$out" "$filter" bench_jacobi jacobi "${all[@]}"
   "$repository/scripts/table.py" "$out"/*.json >"$out/results.md"
   cat "$out/results.md"
 }
 
 main() {
+  local figures=''
   case ${1:-} in
     --help | -h)
       usage
       return
+      ;;
+    --figures)
+      figures=${2:?--figures needs a regular expression}
+      shift 2
       ;;
     -*)
       usage >&2
@@ -93,12 +113,17 @@ main() {
   # NVLink multicast stays off: a program that dies with it can take the switch down.
   export NCCL_NVLS_ENABLE=0 NVSHMEM_DISABLE_NVLS=1 TORCH_SYMM_MEM_DISABLE_MULTICAST=1
   step "GPU-aware MPI" "$repository/scripts/deps.sh" --ucx
+  if [ -n "$figures" ]; then
+    configure_and_build cuda bench_latency bench_halo bench_jacobi
+    step "measure" measure "$out" "$gpus" "$figures"
+    return
+  fi
   configure_and_build cuda
   step "test" run_tests
   step "test over GPU-aware MPI" test_gpu_aware_mpi
   step "sanitize" sanitize
   step "solve" solve "$gpus"
-  step "measure" measure "$out" "$gpus"
+  step "measure" measure "$out" "$gpus" .
 }
 
 main "$@"

@@ -71,14 +71,16 @@ configure() {
   cmake --preset "$preset" "${fresh[@]}"
 }
 
+# configure_and_build PRESET [TARGET]...: all targets if none is named
 configure_and_build() {
   local preset=$1 variant
+  shift
   variant=$(variant_of_preset "$preset")
   step "dependencies ($variant)" "$repository/scripts/deps.sh" --kokkos "$variant"
   use_dependencies "$variant"
   cd "$repository"
   step "configure $preset" configure "$preset"
-  step "build $preset" cmake --build --preset "$preset" --parallel "$jobs"
+  step "build $preset" cmake --build --preset "$preset" --parallel "$jobs" ${1:+--target "$@"}
 }
 
 # with_gpu_aware_mpi COMMAND...: Open MPI through the UCX that deps.sh --ucx unpacked, which takes GPU memory.
