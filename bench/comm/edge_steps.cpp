@@ -8,7 +8,8 @@ namespace {
 using Space = EdgeRows::Space;
 using View = EdgeRows::View;
 using Stamps = EdgeRows::Stamps;
-using Policy = Kokkos::TeamPolicy<Space>;
+// The bound on registers that makes teams of 512 fit.
+using Policy = Kokkos::TeamPolicy<Space, Kokkos::LaunchBounds<512, 1>>;
 using Member = Policy::member_type;
 
 constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;

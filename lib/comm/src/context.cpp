@@ -13,7 +13,7 @@ int Context::size() const {
   return state_->size();
 }
 MPI_Comm Context::comm() const {
-  return state_->comm();
+  return state_->users_comm();
 }
 const topo::Machine& Context::machine() const {
   return state_->machine();

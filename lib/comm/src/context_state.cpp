@@ -52,19 +52,8 @@ std::span<std::byte> layout_pool_in(void* host_block) {
 
 ContextState::ContextState(MPI_Comm comm) : timeout_(read_timeout()) {
   require_mpi();
-  MPI_Request duplicated = MPI_REQUEST_NULL;
-  auto duplicate = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
-  check_mpi(MPI_Comm_idup(comm, duplicate.get(), &duplicated), "MPI_Comm_idup");
-  try {
-    wait_request(duplicated, [] { return "all ranks to make a selvage::Context"; });
-  } catch (const Error&) {
-    // MPI still writes to it if the late rank comes.
-    static_cast<void>(duplicate.release());
-    throw;
-  }
-  comm_ = *duplicate;
-  // Errors come back as codes, so that they can be thrown with what was being done.
-  check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  comm_ = duplicate(comm);
+  users_comm_ = duplicate(comm_);
   check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
   tag_limit_ = largest_tag(comm_);
@@ -81,13 +70,31 @@ ContextState::ContextState(MPI_Comm comm) : timeout_(read_timeout()) {
   probe_gpu_aware_mpi();
 }
 
+MPI_Comm ContextState::duplicate(MPI_Comm comm) {
+  MPI_Request duplicated = MPI_REQUEST_NULL;
+  auto result = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
+  check_mpi(MPI_Comm_idup(comm, result.get(), &duplicated), "MPI_Comm_idup");
+  try {
+    wait_request(duplicated, [] { return "all ranks to make a selvage::Context"; });
+  } catch (const Error&) {
+    // MPI still writes to it if the late rank comes.
+    static_cast<void>(result.release());
+    throw;
+  }
+  // Errors come back as codes, so that they can be thrown with what was being done.
+  check_mpi(MPI_Comm_set_errhandler(*result, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  return *result;
+}
+
 ContextState::~ContextState() {
   proxy_.reset();
   int finalized = 0;
   MPI_Finalized(&finalized);
   // While an exception unwinds, other ranks may never come to a collective call; they are about to be ended.
   const bool in_order = !abandoned_ && std::uncaught_exceptions() == 0;
-  if (!finalized && comm_ != MPI_COMM_NULL && in_order) MPI_Comm_free(&comm_);
+  if (finalized || !in_order) return;
+  for (MPI_Comm* comm : {&users_comm_, &comm_})
+    if (*comm != MPI_COMM_NULL) MPI_Comm_free(comm);
 }
 
 /// A collective call can't be cancelled: MPI still writes to its buffers when the late rank comes, so one

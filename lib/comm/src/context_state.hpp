@@ -31,7 +31,10 @@ class ContextState {
   ContextState& operator=(const ContextState&) = delete;
   ~ContextState();
 
+  /// For the library's own messages.
   [[nodiscard]] MPI_Comm comm() const { return comm_; }
+  /// The same ranks, for messages of whoever embeds the library: no tag of theirs is ever one of ours.
+  [[nodiscard]] MPI_Comm users_comm() const { return users_comm_; }
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
   [[nodiscard]] const topo::Machine& machine() const { return machine_; }
@@ -93,6 +96,7 @@ class ContextState {
   [[nodiscard]] Proxy& proxy();
 
  private:
+  [[nodiscard]] MPI_Comm duplicate(MPI_Comm comm);
   void probe_mappings();
   void share_layouts();
   void wait_request(MPI_Request& request, const std::function<std::string()>& what);
@@ -104,6 +108,7 @@ class ContextState {
   [[nodiscard]] std::string ranks_behind() const;
 
   MPI_Comm comm_ = MPI_COMM_NULL;
+  MPI_Comm users_comm_ = MPI_COMM_NULL;
   bool abandoned_ = false;  ///< a collective call on comm_ was given up and may still go on inside MPI
   int rank_ = 0;
   int size_ = 0;

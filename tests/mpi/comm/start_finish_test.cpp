@@ -219,6 +219,26 @@ INSTANTIATE_TEST_SUITE_P(EveryTransport, DifferentCalls,
                                          Transport::mpi_staged),
                          name_of);
 
+TEST_P(StartFinish, LeavesTheGridsCommunicatorToItsUser) {
+  HaloExchange halo = make(u_);
+  fill(u_, grid_, halo_case.width, 0, 1);
+  // More tags than the library has taken by now, awaited before it sends anything.
+  constexpr int tags = 1000;
+  std::vector<int> received(tags, -1);
+  std::vector<MPI_Request> requests(tags, MPI_REQUEST_NULL);
+  for (int tag = 0; tag < tags; ++tag)
+    MPI_Irecv(&received[tag], 1, MPI_INT, MPI_ANY_SOURCE, tag, grid_.comm(), &requests[tag]);
+  halo.exchange(Space(), u_.view());
+  Space().fence();
+  EXPECT_EQ(on_all_ranks(count_wrong(u_, grid_, halo_case, 0, 1)), 0);
+  const int next = (grid_.rank() + 1) % grid_.size();
+  for (int tag = 0; tag < tags; ++tag) MPI_Send(&tag, 1, MPI_INT, next, tag, grid_.comm());
+  MPI_Waitall(tags, requests.data(), MPI_STATUSES_IGNORE);
+  int wrong = 0;
+  for (int tag = 0; tag < tags; ++tag) wrong += received[tag] == tag ? 0 : 1;
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST(SharedMemory, IsGivenBackOnceAndOnlyByItsContext) {
   const Context context(MPI_COMM_WORLD);
   const Context other(MPI_COMM_WORLD);
