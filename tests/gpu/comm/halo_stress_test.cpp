@@ -23,8 +23,8 @@ class Delays {
     const auto cycles = static_cast<long long>(dice / 16 % 50'000);
     Kokkos::parallel_for(
         "test::delay", Kokkos::RangePolicy<Kokkos::Cuda>(space, 0, 1), KOKKOS_LAMBDA(int) {
-          KOKKOS_IF_ON_DEVICE((const long long begin = clock64();
-                               while (clock64() - begin < cycles) continue;))
+          KOKKOS_IF_ON_DEVICE(
+              (const long long begin = clock64(); while (clock64() - begin < cycles) continue;))
         });
   }
 

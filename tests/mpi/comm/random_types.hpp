@@ -39,7 +39,10 @@ class RandomTypes {
   /// \param element_bytes  of all elements; 0 for elements of any size
   /// \param same_bounds    give MPI's types our bounds, which it else pads where elements are aligned
   RandomTypes(unsigned seed, int element_bytes, bool same_bounds)
-      : engine_(seed), element_bytes_(element_bytes), same_bounds_(same_bounds), least_(same_bounds ? 0 : 1) {}
+      : engine_(seed),
+        element_bytes_(element_bytes),
+        same_bounds_(same_bounds),
+        least_(same_bounds ? 0 : 1) {}
 
   TypePair make(int depth) {
     if (depth == 0) return basic();
