@@ -19,7 +19,7 @@ limited() { timeout --kill-after=10 "$@"; }
 run_ranks() {
   local ranks=$1
   shift
-  limited 300 mpirun --oversubscribe -n "$ranks" "$@"
+  limited 300 mpirun --oversubscribe --bind-to none -n "$ranks" "$@"
 }
 
 hardware() {

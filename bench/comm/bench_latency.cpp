@@ -4,6 +4,8 @@
 //
 // halo/put-flag/<initiation>/<bytes>: us per step over memory that peers map
 //
+// halo/put-flag/one-way/<bytes>: half of a round trip, from inside kernels: a put and its flag, seen by the neighbour
+//
 // halo/put-flag/<phase>/<initiation>/<bytes>: launch, compute, trigger, wire, teardown of a single step, us
 
 #include "../support/mpi_main.hpp"
@@ -24,6 +26,8 @@ namespace {
 
 constexpr int rounds = 31;
 constexpr int steps_per_launch = 500;
+constexpr bool on_host =
+    Kokkos::SpaceAccessibility<Kokkos::HostSpace, EdgeRows::Space::memory_space>::accessible;
 
 /// The exchanges that this build can do, and the port, on one pair of rows of `bytes` bytes.
 class LatencyTrial {
@@ -57,11 +61,24 @@ class LatencyTrial {
         if (other.name != name) record.peers[other.name] = trial_->median(other.name) * 1e6;
       records.push_back(record);
     }
+    if (!on_host) records.push_back(one_way_record(bytes));
     for (Record& phase : phase_records(rows_, bytes)) records.push_back(std::move(phase));
     return records;
   }
 
  private:
+  [[nodiscard]] Record one_way_record(std::int64_t bytes) const {
+    Record record;
+    record.name = fmt::format("halo/put-flag/one-way/{}", bytes);
+    record.unit = "us";
+    record.value = trial_->median("port/one-way") * 1e6;
+    record.choice = "port/one-way";
+    record.verified = true;
+    record.repetitions = rounds;
+    record.spread = trial_->spread("port/one-way");
+    return record;
+  }
+
   void add_port() {
     auto halo = std::make_shared<HaloExchange>(rows_.alternating());
     const HaloPort port = halo->device(rows_.space, rows_.u, rows_.v);
@@ -70,6 +87,11 @@ class LatencyTrial {
       contenders_.push_back(
           {name, [this, halo, port, send = send] { rows_.launch_steps(port, send, steps_per_launch); },
            steps_per_launch});
+    }
+    if (!on_host) {
+      contenders_.push_back({"port/one-way",
+                             [this, halo, port] { rows_.launch_round_trips(port, steps_per_launch); },
+                             2 * steps_per_launch});
     }
     over_peer_.emplace_back(Initiation::kernel, "port/put");
   }

@@ -133,6 +133,37 @@ struct Steps {
   }
 };
 
+/// Nothing but puts and waits lies between a rank's put and the answer to it.
+struct RoundTrips {
+  HaloPort port;
+  View u, v;
+  std::uint64_t value;
+  std::uint64_t steps;
+  bool begins_with_u;
+  bool answers;
+
+  KOKKOS_FUNCTION void operator()(const Member& team) const {
+    const auto turn = port.open(team);
+    const Rows first(port, begins_with_u ? u : v, begins_with_u ? 0 : 1);
+    const Rows second(port, begins_with_u ? v : u, begins_with_u ? 1 : 0);
+    turn.wait_for_credits(team);
+    write_next(team, first, 1);
+    for (std::uint64_t number = 1; number <= steps; ++number) {
+      const bool is_odd = number % 2 != 0;
+      if (answers && !turn.wait_all(team, number)) break;
+      (is_odd ? first : second).put(team, turn, number);
+      if (number < steps) write_next(team, is_odd ? second : first, number + 1);
+      if (!answers && !turn.wait_all(team, number)) break;
+    }
+    turn.close(team, steps);
+  }
+
+  KOKKOS_FUNCTION void write_next(const Member& team, const Rows& rows, std::uint64_t number) const {
+    write(team, rows.row, static_cast<double>(value + number));
+    team.team_barrier();
+  }
+};
+
 struct StampArrival {
   Stamps stamps;
   KOKKOS_FUNCTION void operator()(const Member& team) const { stamp(team, stamps, 3); }
@@ -184,6 +215,14 @@ void EdgeRows::launch_steps(const HaloPort& port, Send send, int steps, const St
     Kokkos::parallel_for("bench::steps", policy,
                          Steps<Send::store>{port, u, v, value_, count, begins_with_u, stamps});
   }
+  value_ += count;
+  turns_ += count;
+}
+
+void EdgeRows::launch_round_trips(const HaloPort& port, int steps) {
+  const auto count = static_cast<std::uint64_t>(steps);
+  Kokkos::parallel_for("bench::round_trips", Policy(space, 1, team_size),
+                       RoundTrips{port, u, v, value_, count, turns_ % 2 == 0, grid.rank() % 2 != 0});
   value_ += count;
   turns_ += count;
 }

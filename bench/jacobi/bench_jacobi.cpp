@@ -1,8 +1,9 @@
 // The Jacobi iteration in its forms, in turns: us per iteration with the norm every 100, and the share of the device's
-// copy rate that one step per pass reaches. Forms are compared bit by bit before they are timed.
+// copy rate that one step per pass reaches, and weak scaling. Forms are compared bit by bit before they are timed.
 #include "../support/mpi_main.hpp"
 #include "../support/trial.hpp"
 #include "jacobi/solver.hpp"
+#include "weak_scaling.hpp"
 
 #include <selvage/comm/context.hpp>
 #include <selvage/error.hpp>
@@ -230,6 +231,14 @@ void report_share(benchmark::State& state, const Context& context, std::int64_t 
   records.push_back(record);
 }
 
+void report_weak(benchmark::State& state, const Context& context, std::int64_t n,
+                 std::vector<Record>& records) {
+  const Record record = weak_scaling_record(context, n);
+  for (auto _ : state) state.SetIterationTime(record.peers.at(record.choice + " us") * 1e-6);
+  state.counters["of_one_alone"] = record.value;
+  records.push_back(record);
+}
+
 using Report = void (*)(benchmark::State&, const Context&, std::int64_t, std::vector<Record>&);
 
 void add(const Context& context, const std::string& name, std::int64_t n, Report report,
@@ -264,5 +273,6 @@ int main(int argc, char** argv) {
     add(context, "jacobi/copy-share/fp64", n, report_share<double, FivePoint>, records);
     add(context, "jacobi/copy-share/fp64/3d7", on_host ? 128 : 512, report_share<double, jacobi::SevenPoint>,
         records);
+    if (context.size() > 1) add(context, "jacobi/weak/fp64/3d7", on_host ? 96 : 512, report_weak, records);
   });
 }

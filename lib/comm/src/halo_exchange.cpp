@@ -91,6 +91,9 @@ HaloExchange::~HaloExchange() = default;
 std::uint64_t HaloExchange::field_bit(const std::byte* address) const {
   return plan_->field_bit(address);
 }
+void HaloExchange::exchange_fields(detail::Executor& executor, std::uint64_t fields) {
+  plan_->exchange(executor, fields);
+}
 std::uint64_t HaloExchange::start_fields(detail::Executor& executor, std::uint64_t fields) {
   return plan_->start(executor, fields);
 }

@@ -299,7 +299,7 @@ std::uint64_t HaloPlan::field_bit(const std::byte* address) const {
   throw Error(ErrorKind::usage, "a View that was not given to this HaloExchange's constructor");
 }
 
-void HaloPlan::begin(Executor& executor, std::uint64_t fields, bool reverse) {
+Step HaloPlan::begin(Executor& executor, std::uint64_t fields, bool reverse, bool at_once) {
   if (fields_in_flight_ != 0) {
     throw Error(ErrorKind::usage,
                 fmt::format("the exchange of epoch {} is still in flight: finish it first", epoch_));
@@ -311,8 +311,9 @@ void HaloPlan::begin(Executor& executor, std::uint64_t fields, bool reverse) {
   fields_in_flight_ = fields;
   previous_fields_ = fields;
   ++epoch_;
-  const Step step{executor, epoch_, fields, reverse, guarded_};
+  const Step step{executor, epoch_, fields, reverse, guarded_, at_once};
   for (const auto& transport : transports_) transport->start(step);
+  return step;
 }
 
 void HaloPlan::check() const {
@@ -348,18 +349,24 @@ HaloPort HaloPlan::make_port(Executor& executor, std::span<const std::byte* cons
   return ports_.back()->port();
 }
 
-std::uint64_t HaloPlan::start(Executor& executor, std::uint64_t fields) {
-  begin(executor, fields, false);
-  return epoch_;
+void HaloPlan::exchange(Executor& executor, std::uint64_t fields) {
+  end(begin(executor, fields, false, true));
 }
 
-void HaloPlan::wait(const Step& step) {
+std::uint64_t HaloPlan::start(Executor& executor, std::uint64_t fields) {
+  return begin(executor, fields, false, false).epoch;
+}
+
+void HaloPlan::end(const Step& step) {
   Deadline deadline(context_->timeout());
   Backoff backoff(context_->yields());
   while (true) {
     bool done = true;
     for (const auto& transport : transports_) done = transport->progress(step) && done;
-    if (done) return;
+    if (done) {
+      fields_in_flight_ = 0;
+      return;
+    }
     if (deadline.passed()) break;
     backoff.pause();
   }
@@ -377,20 +384,17 @@ void HaloPlan::finish(Executor& executor, std::uint64_t epoch) {
   if (epoch != epoch_ || fields_in_flight_ == 0) {
     throw Error(ErrorKind::usage, "finish() needs what start() of the same HaloExchange returned, once");
   }
-  wait({executor, epoch_, fields_in_flight_, false, guarded_});
-  fields_in_flight_ = 0;
+  end({executor, epoch_, fields_in_flight_, false, guarded_, false});
 }
 
 void HaloPlan::reduce(Executor& executor, Combiner& combiner, std::uint64_t fields) {
-  begin(executor, fields, true);
-  wait({executor, epoch_, fields, true, guarded_});
+  end(begin(executor, fields, true, true));
   contributions_.clear();
   const auto field = static_cast<std::size_t>(std::countr_zero(fields));
   for (const auto& transport : transports_) transport->append_contributions(field, contributions_);
   // By direction: the same order of additions whatever carried them and whoever came first.
   std::ranges::sort(contributions_, {}, &Contribution::direction);
   for (const Contribution& contribution : contributions_) combiner.combine(contribution.box);
-  fields_in_flight_ = 0;
 }
 
 std::int64_t HaloPlan::bytes_per_exchange() const {

@@ -36,6 +36,7 @@ class HaloPlan {
   HaloPlan(std::shared_ptr<ContextState> context, const Executor& executor, Neighbourhood neighbourhood,
            HaloChoices choices, std::vector<Field> fields);
 
+  void exchange(Executor& executor, std::uint64_t fields);
   /// \return the epoch of the exchange
   std::uint64_t start(Executor& executor, std::uint64_t fields);
   void check() const;
@@ -70,8 +71,9 @@ class HaloPlan {
   void make_transports(std::vector<PeerPlan> peers, const HaloChoices& choices, const Executor& executor,
                        int first_tag);
   void note_path(const PeerPlan& peer, std::string how, std::string why);
-  void begin(Executor& executor, std::uint64_t fields, bool reverse);
-  void wait(const Step& step);
+  /// \param at_once  whether end() follows before anything else is enqueued
+  [[nodiscard]] Step begin(Executor& executor, std::uint64_t fields, bool reverse, bool at_once);
+  void end(const Step& step);
 
   std::shared_ptr<ContextState> context_;
   Neighbourhood neighbourhood_;

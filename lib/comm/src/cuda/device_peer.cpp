@@ -98,6 +98,7 @@ struct Launches {
   DeviceArray<DevicePeer> peers;
   PeerProgram put{};
   PeerProgram wait{};
+  bool fits_one_launch = false;
 };
 
 class DevicePeerTransport final : public HaloTransport {
@@ -125,9 +126,16 @@ class DevicePeerTransport final : public HaloTransport {
     if (initiation_ == Initiation::host) step.executor.fence();
     const auto stream = static_cast<cudaStream_t>(step.executor.stream());
     const bool guarded = step.guarded || is_first_of_capture(stream);
-    in_flight_ = &launches_for(step.fields, step.reverse, guarded);
+    const Launches& launches = launches_for(step.fields, step.reverse, guarded);
+    if (step.at_once && initiation_ != Initiation::host && launches.fits_one_launch) {
+      Kokkos::Profiling::pushRegion("comm::exchange");
+      launch_exchange(launches.put, launches.wait, stream);
+      Kokkos::Profiling::popRegion();
+      return;
+    }
+    in_flight_ = &launches;
     Kokkos::Profiling::pushRegion("comm::put");
-    launch_put(in_flight_->put, stream);
+    launch_put(launches.put, stream);
     Kokkos::Profiling::popRegion();
     if (initiation_ == Initiation::host) step.executor.fence();
   }
@@ -193,6 +201,7 @@ class DevicePeerTransport final : public HaloTransport {
     launches.put = program(launches.put_memory, launches.peers, peers.size(), operation_of(fields, reverse));
     launches.wait =
         program(launches.wait_memory, launches.peers, peers.size(), operation_of(fields, reverse));
+    launches.fits_one_launch = exchange_blocks(launches.put, launches.wait) <= most_blocks_;
   }
 
   static void add_puts(ProgramMemory& memory, const PeerLink& link, std::uint64_t fields, bool reverse,
@@ -249,7 +258,8 @@ class DevicePeerTransport final : public HaloTransport {
   DeviceArray<DeviceState> state_;
   PinnedValue<PeerFault> fault_;
   std::map<Key, Launches> launches_;
-  Launches* in_flight_ = nullptr;
+  const Launches* in_flight_ = nullptr;  ///< what has been put and is still to be waited for
+  std::uint32_t most_blocks_ = most_exchange_blocks();
   unsigned long long capture_ = 0;
 };
 

@@ -78,13 +78,6 @@ __device__ void put_chunk(const PeerProgram& program, const Chunk& chunk, std::u
   release_epoch(peer.remote->arrived, epoch);
 }
 
-__global__ void __launch_bounds__(threads_per_block) put_kernel(PeerProgram program) {
-  const std::uint64_t epoch = program.state->epoch + 1;
-  if (blockIdx.x == 0) give_credits(program, epoch);
-  if (blockIdx.x < program.chunk_count) put_chunk(program, program.chunks[blockIdx.x], epoch);
-  if (threadIdx.x == 0 && is_last_of(program.state->blocks_done, gridDim.x)) program.state->epoch = epoch;
-}
-
 __device__ bool is_same_operation(const PeerProgram& program, const DevicePeer& peer, std::uint64_t epoch) {
   const Operation theirs = peer.own->operations[epoch % 2];
   if (theirs.fields == program.operation.fields && theirs.reverse == program.operation.reverse) return true;
@@ -92,9 +85,7 @@ __device__ bool is_same_operation(const PeerProgram& program, const DevicePeer& 
   return false;
 }
 
-__global__ void __launch_bounds__(threads_per_block) wait_kernel(PeerProgram program) {
-  const std::uint64_t epoch = program.state->epoch;
-  const Chunk chunk = program.chunks[blockIdx.x];
+__device__ void await_chunk(const PeerProgram& program, const Chunk& chunk, std::uint64_t epoch) {
   const DevicePeer& peer = program.peers[chunk.peer];
   __shared__ bool landed;
   if (threadIdx.x == 0) {
@@ -106,11 +97,64 @@ __global__ void __launch_bounds__(threads_per_block) wait_kernel(PeerProgram pro
   if (landed) copy_chunk(program, chunk, static_cast<int>(epoch % 2));
 }
 
+/// At least one: it gives the credits.
+__host__ __device__ std::uint32_t put_blocks(const PeerProgram& put) {
+  return put.chunk_count > 0 ? put.chunk_count : 1;
+}
+
+__device__ void put_block(const PeerProgram& program, std::uint64_t epoch) {
+  if (blockIdx.x == 0) give_credits(program, epoch);
+  if (blockIdx.x < program.chunk_count) put_chunk(program, program.chunks[blockIdx.x], epoch);
+}
+
+/// The last block of a launch that puts passes the epoch on to the next launch.
+__device__ void end_put(const PeerProgram& program, std::uint64_t epoch) {
+  if (threadIdx.x == 0 && is_last_of(program.state->blocks_done, gridDim.x)) program.state->epoch = epoch;
+}
+
+__global__ void __launch_bounds__(threads_per_block) put_kernel(PeerProgram program) {
+  const std::uint64_t epoch = program.state->epoch + 1;
+  put_block(program, epoch);
+  end_put(program, epoch);
+}
+
+__global__ void __launch_bounds__(threads_per_block) wait_kernel(PeerProgram program) {
+  await_chunk(program, program.chunks[blockIdx.x], program.state->epoch);
+}
+
+/// The blocks that put come first, so that they are running when those that wait take their places.
+__global__ void __launch_bounds__(threads_per_block) exchange_kernel(PeerProgram put, PeerProgram wait) {
+  const std::uint64_t epoch = put.state->epoch + 1;
+  const std::uint32_t puts = put_blocks(put);
+  if (blockIdx.x < puts) {
+    put_block(put, epoch);
+  } else {
+    await_chunk(wait, wait.chunks[blockIdx.x - puts], epoch);
+  }
+  end_put(put, epoch);
+}
+
 }  // namespace
 
+std::uint32_t most_exchange_blocks() {
+  int device = 0;
+  int processors = 0;
+  int per_processor = 0;
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+             "cudaDeviceGetAttribute");
+  check_cuda(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, exchange_kernel, threads_per_block, 0),
+      "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  return static_cast<std::uint32_t>(processors * per_processor);
+}
+
+std::uint32_t exchange_blocks(const PeerProgram& put, const PeerProgram& wait) {
+  return put_blocks(put) + wait.chunk_count;
+}
+
 void launch_put(const PeerProgram& program, cudaStream_t stream) {
-  const unsigned blocks = program.chunk_count > 0 ? program.chunk_count : 1;
-  put_kernel<<<blocks, threads_per_block, 0, stream>>>(program);
+  put_kernel<<<put_blocks(program), threads_per_block, 0, stream>>>(program);
   check_cuda(cudaGetLastError(), "launching comm::put");
 }
 
@@ -118,6 +162,11 @@ void launch_wait(const PeerProgram& program, cudaStream_t stream) {
   if (program.chunk_count == 0) return;
   wait_kernel<<<program.chunk_count, threads_per_block, 0, stream>>>(program);
   check_cuda(cudaGetLastError(), "launching comm::wait");
+}
+
+void launch_exchange(const PeerProgram& put, const PeerProgram& wait, cudaStream_t stream) {
+  exchange_kernel<<<exchange_blocks(put, wait), threads_per_block, 0, stream>>>(put, wait);
+  check_cuda(cudaGetLastError(), "launching comm::exchange");
 }
 
 }  // namespace selvage::detail

@@ -72,5 +72,11 @@ struct PeerProgram {
 void launch_put(const PeerProgram& program, cudaStream_t stream);
 /// Waits for each chunk's peer and copies the chunk from its landing block.
 void launch_wait(const PeerProgram& program, cudaStream_t stream);
+/// Both in one launch, which saves what lies between two. Only for as many blocks as are resident at once:
+/// some of them wait for what the other ranks' blocks, launched likewise, put.
+void launch_exchange(const PeerProgram& put, const PeerProgram& wait, cudaStream_t stream);
+[[nodiscard]] std::uint32_t exchange_blocks(const PeerProgram& put, const PeerProgram& wait);
+/// How many blocks of launch_exchange() are resident at once on the current device.
+[[nodiscard]] std::uint32_t most_exchange_blocks();
 
 }  // namespace selvage::detail

@@ -144,11 +144,12 @@ std::string refuse_peer(const PairFacts& facts) {
 }
 
 std::string refuse_peer_initiation(Initiation initiation, bool on_host) {
-  return is_started_by_proxy(initiation) ? Proxy::refusal(on_host) : "";
+  return initiation == Initiation::queue ? Proxy::refusal(on_host) : "";
 }
 
 std::unique_ptr<HaloTransport> make_peer_transport(TransportParts parts) {
-  if (is_started_by_proxy(parts.initiation)) return std::make_unique<ProxyMessages>(parts, Wire::mapped);
+  // A kernel that can store into its neighbours' memory needs no proxy.
+  if (parts.initiation == Initiation::queue) return std::make_unique<ProxyMessages>(parts, Wire::mapped);
   if (!parts.executor.runs_on_host()) return make_device_peer_transport(std::move(parts));
   return std::make_unique<PeerTransport>(parts);
 }

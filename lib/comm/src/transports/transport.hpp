@@ -58,6 +58,7 @@ struct Step {
   bool reverse;          ///< ghosts to owners
   bool guarded;  ///< whether overwriting needs a credit even with GhostReuse::alternating; the same on all
                  ///< ranks
+  bool at_once;  ///< whether nothing is enqueued between start and the first progress
 
   [[nodiscard]] bool has(std::size_t field) const { return (fields >> field & 1) != 0; }
 };

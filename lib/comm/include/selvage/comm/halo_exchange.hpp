@@ -78,7 +78,8 @@ class HaloExchange {
   /// \throws Error{timeout} that names the late rank, the epoch wanted and the epoch seen
   template <class Space, class... Views>
   void exchange(const Space& space, const Views&... views) {
-    finish(space, start(space, views...));
+    detail::KokkosExecutor<Space> executor(space);
+    exchange_fields(executor, select(views...));
   }
 
   /// Sends what is owned. Until finish(), cells next to a boundary must not be written and ghosts not be
@@ -148,6 +149,7 @@ class HaloExchange {
   }
 
   [[nodiscard]] std::uint64_t field_bit(const std::byte* address) const;
+  void exchange_fields(detail::Executor& executor, std::uint64_t fields);
   std::uint64_t start_fields(detail::Executor& executor, std::uint64_t fields);
   void finish_fields(detail::Executor& executor, std::uint64_t epoch);
   [[nodiscard]] HaloPort make_port(detail::Executor& executor, std::span<const std::byte* const> addresses);

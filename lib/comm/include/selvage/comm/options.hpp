@@ -12,7 +12,7 @@ enum class Initiation {
   host,    ///< HDN: the kernel ends, the host synchronises and sends
   stream,  ///< GDS: the send is enqueued on the execution space; nothing blocks the host
   queue,   ///< GHN, ComP-Net: a kernel writes a descriptor that a proxy issues
-  kernel,  ///< GPU-TN: a kernel fires an operation registered beforehand
+  kernel,  ///< GPU-TN: a kernel fires an operation registered beforehand; over peer it stores by itself
 };
 
 /// How the bytes move.
@@ -34,12 +34,10 @@ enum class GhostReuse {
   /// The receiver's start() says that its ghosts may be written; the sender waits for that. Always right.
   credit,
   /// The caller promises that Views alternate: from the first start() on, the ghosts of a View are only
-  /// touched between
-  /// its own finish() and the next start() of another View of this HaloExchange (u to v, then v to u). Then
-  /// receiving
-  /// from a neighbour proves that it is done with what we sent before, and no credit is waited for. The first
-  /// exchange,
-  /// the same View twice in a row, and neighbours that only send or only receive use credits all the same.
+  /// touched between its own finish() and the next start() of another View of this HaloExchange (u to v, then
+  /// v to u). Then receiving from a neighbour proves that it is done with what we sent before, and no credit is
+  /// waited for. The first exchange, the same View twice in a row, and neighbours that only send or only
+  /// receive use credits all the same.
   alternating,
 };
 
