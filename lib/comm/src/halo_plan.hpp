@@ -69,6 +69,7 @@ class HaloPlan {
   [[nodiscard]] PairFacts facts_about(const PeerPlan& peer) const;
   void make_transports(std::vector<PeerPlan> peers, const HaloChoices& choices, const Executor& executor,
                        int first_tag);
+  [[nodiscard]] std::string refuse_port_mapping(const PeerPlan& peer) const;
   void note_path(const PeerPlan& peer, std::string how, std::string why);
   void begin(Executor& executor, std::uint64_t fields, bool reverse);
   void wait(const Step& step);
@@ -77,6 +78,7 @@ class HaloPlan {
   Neighbourhood neighbourhood_;
   std::vector<Field> fields_;
   GhostReuse ghost_reuse_;
+  std::optional<Transport> forced_transport_;
   bool corners_;
   std::vector<ChosenPath> paths_;
   std::vector<std::unique_ptr<HaloTransport>> transports_;
