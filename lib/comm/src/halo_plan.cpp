@@ -352,18 +352,21 @@ HaloPort HaloPlan::make_port(Executor& executor, std::span<const std::byte* cons
   });
   has_relays = context_->extremes({has_relays ? 1 : 0}, port_construction).front().largest != 0;
   const int first_tag = context_->take_tags(tags_per_port);
+  // Ports end together: when one rank fails, no other keeps its own.
+  std::unique_ptr<PortPlan> port;
   context_->all_or_none(port_construction, [&] {
-    ports_.push_back(std::make_unique<PortPlan>(PortParts{.context = *context_,
-                                                          .executor = executor,
-                                                          .shape = neighbourhood_.shape,
-                                                          .fields = fields_,
-                                                          .chosen = chosen,
-                                                          .peers = peers_,
-                                                          .refusals = refusals,
-                                                          .ghost_reuse = ghost_reuse_,
-                                                          .has_relays = has_relays,
-                                                          .first_tag = first_tag}));
+    port = std::make_unique<PortPlan>(PortParts{.context = *context_,
+                                                .executor = executor,
+                                                .shape = neighbourhood_.shape,
+                                                .fields = fields_,
+                                                .chosen = chosen,
+                                                .peers = peers_,
+                                                .refusals = refusals,
+                                                .ghost_reuse = ghost_reuse_,
+                                                .has_relays = has_relays,
+                                                .first_tag = first_tag});
   });
+  ports_.push_back(std::move(port));
   return ports_.back()->port();
 }
 

@@ -188,6 +188,7 @@ void PortRelay::grant(Line& line) {
 
 /// \return whether a block is underway
 bool PortRelay::advance_sending(Line& line) {
+  if (!line.sends) return false;
   if (line.is_sending) return true;
   const std::size_t view = next_view(line);
   if (view == views_) return false;
@@ -249,6 +250,7 @@ void PortRelay::local_done(std::uint64_t cookie) {
 
 bool PortRelay::poll() {
   if (!copier_) {
+    // On a device, of the polling thread.
     copier_ = memory_ == MemoryKind::host ? make_host_copier() : make_device_copier();
     for (Line& line : lines_) grant(line);
   }

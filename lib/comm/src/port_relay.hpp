@@ -10,7 +10,7 @@
 #include <selvage/comm/detail/field.hpp>
 #include <selvage/comm/detail/port_table.hpp>
 
-#include <chrono>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -49,7 +49,7 @@ struct RelayedLink {
 /// copy engines unpack them: a kernel might find no room beside the one that waits for it.
 class PortRelay final : public Pollable, private TransferWatcher {
  public:
-  /// Asks for the first block of each direction; add() lets the proxy begin.
+  /// Asks for the first block of each direction; begin() lets the proxy begin.
   /// \param first_tag  of direction_codes: one for each direction, as the sender sees it
   PortRelay(ContextState& context, const Executor& executor, int grid_axes, int first_tag,
             std::span<const RelayedLink> links);
