@@ -109,6 +109,15 @@ TEST(HaloPort, FillsGhostsIn3D) {
   expect_exact_for_all_kinds<3>({"box", {14, 11, 12}, {false, false, false}, 2});
 }
 
+// MPI carries long blocks in other ways than short ones.
+TEST(HaloPort, FillsWideGhosts) {
+  const Context context(MPI_COMM_WORLD);
+  for (const GhostReuse reuse : {GhostReuse::credit, GhostReuse::alternating}) {
+    using Kind = FieldKind<1, Kokkos::complex<double>, Kokkos::LayoutLeft, 3>;
+    expect_kernels_fill_ghosts<Kind>(context, {"ring, very wide", {20'000}, {true}, 2'000}, reuse);
+  }
+}
+
 // Neither do messages need Views that others can map, nor is one such View a reason against the others' form.
 TEST(HaloPort, FillsGhostsOfMemoryThatCannotBeMapped) {
   const Context context(MPI_COMM_WORLD);

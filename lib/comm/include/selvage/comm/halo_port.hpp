@@ -27,7 +27,8 @@ struct PortBox {
   std::int64_t end[detail::port_axes] = {1, 1, 1, 1};
 };
 
-/// Where a neighbour keeps its ghosts of this rank's cells, to be stored (and not read) through by this rank's own indices.
+/// Where a neighbour keeps its ghosts of this rank's cells, to be stored through by this rank's own indices,
+/// never read.
 template <class T>
 class RemoteGhosts {
  public:
@@ -88,8 +89,8 @@ class HaloPort {
     return has_neighbour(towards) ? at(towards).cells : 0;
   }
   /// Where the neighbour keeps its ghosts of View number `view` (in the order of device()'s arguments), or the
-  /// block that goes there: for kernels that store by themselves, only, and then fire() what they stored. Null
-  /// where there is no neighbour.
+  /// block that goes there: for kernels that store by themselves and then fire() what they stored. Null where
+  /// there is no neighbour.
   template <class T>
   [[nodiscard]] KOKKOS_FUNCTION RemoteGhosts<T> remote_ghosts(int view, Towards towards) const {
     RemoteGhosts<T> ghosts;
@@ -152,8 +153,8 @@ class HaloPort::Turn {
   template <class Team, class... Parcels>
   KOKKOS_FUNCTION bool put_parcels(const Team& team, std::uint64_t step, const Parcels&... parcels) const;
 
-  /// For cells of a View that this team stored through remote_ghosts(): counts them, and fires the direction when they
-  /// complete it.
+  /// For cells of a View that this team stored through remote_ghosts(): counts them, and fires the direction
+  /// when they complete it.
   template <class Team>
   KOKKOS_FUNCTION void fire(const Team& team, int view, Towards towards, std::uint64_t cells,
                             std::uint64_t step = 1) const {
