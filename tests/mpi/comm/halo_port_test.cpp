@@ -319,8 +319,12 @@ TEST(HaloPort, TakesTurnsWithExchanges) {
   }
 }
 
+/// Long enough for all ranks to make a Context on a busy machine, once they have come together.
+constexpr const char* short_timeout_ms = "1500";
+
 TEST(HaloPort, ReportsALatePeer) {
-  const ScopedVariable milliseconds("SELVAGE_TIMEOUT_MS", "400");
+  const ScopedVariable milliseconds("SELVAGE_TIMEOUT_MS", short_timeout_ms);
+  MPI_Barrier(MPI_COMM_WORLD);
   const Context context(MPI_COMM_WORLD);
   if (context.size() == 1) GTEST_SKIP() << "nobody to wait for";
   const Grid<1> grid(context, {.cells = {10 * context.size()}, .periodic = {true}});
@@ -348,15 +352,16 @@ TEST(HaloPort, ReportsALatePeer) {
   EXPECT_EQ(error.has_value(), beside);
   if (error) {
     EXPECT_EQ(error->kind(), ErrorKind::timeout);
-    const std::string wanted = "a kernel waited 400 ms for rank " + std::to_string(late) +
-                               " (HaloPort, arrival epoch 3 wanted, 2 seen)";
+    const std::string wanted = "a kernel waited " + std::string(short_timeout_ms) + " ms for rank " +
+                               std::to_string(late) + " (HaloPort, arrival epoch 3 wanted, 2 seen)";
     EXPECT_NE(error->message().find(wanted), std::string::npos) << error->message();
   }
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
 TEST(HaloPort, ReportsAPeerThatGivesNoCredit) {
-  const ScopedVariable milliseconds("SELVAGE_TIMEOUT_MS", "400");
+  const ScopedVariable milliseconds("SELVAGE_TIMEOUT_MS", short_timeout_ms);
+  MPI_Barrier(MPI_COMM_WORLD);
   const Context context(MPI_COMM_WORLD);
   if (context.size() == 1) GTEST_SKIP() << "nobody to wait for";
   const Width<1> width{Side{1, 0}};
@@ -375,8 +380,8 @@ TEST(HaloPort, ReportsAPeerThatGivesNoCredit) {
     const auto error = thrown_by([&] { halo.check(); });
     ASSERT_TRUE(error);
     EXPECT_EQ(error->kind(), ErrorKind::timeout);
-    const std::string wanted =
-        "a kernel waited 400 ms for rank " + std::to_string(late) + " (HaloPort, credit epoch ";
+    const std::string wanted = "a kernel waited " + std::string(short_timeout_ms) + " ms for rank " +
+                               std::to_string(late) + " (HaloPort, credit epoch ";
     EXPECT_NE(error->message().find(wanted), std::string::npos) << error->message();
   }
   MPI_Barrier(MPI_COMM_WORLD);
