@@ -57,7 +57,8 @@ int smooth(MPI_Comm comm, std::int64_t n, int steps) {
 }
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  int level = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);  // for neighbours on other hosts
   const int failed = [&] {
     const Kokkos::ScopeGuard kokkos(argc, argv);
     return smooth(MPI_COMM_WORLD, 96, 200);

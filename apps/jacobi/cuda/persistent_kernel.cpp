@@ -111,8 +111,8 @@ __device__ __forceinline__ void publish_tile(const PersistentProgram<Real>& prog
   flag.store(pass.epoch + 1, ::cuda::memory_order_release);
   constexpr std::uint64_t cells = MarchShape<Real>::steps * MarchShape<Real>::strip_columns;
   const HaloPort::Turn turn = program.port.at_rest();
-  if (tile.chunk == 0) turn.count(low_side(), cells, pass.number);
-  if (tile.chunk == program.tiling.chunks - 1) turn.count(high_side(), cells, pass.number);
+  if (tile.chunk == 0) turn.count(pass.field, low_side(), cells, pass.number);
+  if (tile.chunk == program.tiling.chunks - 1) turn.count(pass.field, high_side(), cells, pass.number);
 }
 
 template <class Real, bool has_source>

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <selvage/comm/detail/copy_box.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,6 +17,7 @@ class Copier {
   virtual ~Copier() = default;
 
   virtual void copy(std::byte* target, const std::byte* source, std::size_t bytes) = 0;
+  virtual void copy(const CopyBox& box) = 0;
   /// Releases a word at system scope, after all copies so far.
   virtual void release(std::uint64_t& word, std::uint64_t value) = 0;
   /// A ticket for all that was asked so far.

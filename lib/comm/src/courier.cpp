@@ -61,7 +61,7 @@ void Courier::start(const NetworkOperation& operation, std::uint64_t epoch, Tran
   if (operation.own_flag != nullptr) return start_mapped(operation, epoch, transfer);
   try {
     if (operation.kind == NetworkOperation::Kind::send) {
-      return send(operation.local, operation.bytes, operation.target, operation.message_tag, transfer);
+      return send_message(operation, transfer);
     }
     if (operation.kind == NetworkOperation::Kind::receive) {
       return receive(operation.local, operation.bytes, operation.target, operation.message_tag, transfer);
@@ -131,6 +131,18 @@ void Courier::send(const void* data, std::uint64_t bytes, int rank, int tag, Tra
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Isend(data, message_size(bytes), MPI_BYTE, rank, tag, context_.comm(), &request),
             "MPI_Isend");
+  requests_.push_back(request);
+  owners_.push_back({&transfer, -1});
+  ++transfer.requests;
+}
+
+void Courier::send_message(const NetworkOperation& operation, Transfer& transfer) {
+  if (!operation.is_synchronous)
+    return send(operation.local, operation.bytes, operation.target, operation.message_tag, transfer);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Issend(operation.local, message_size(operation.bytes), MPI_BYTE, operation.target,
+                       operation.message_tag, context_.comm(), &request),
+            "MPI_Issend");
   requests_.push_back(request);
   owners_.push_back({&transfer, -1});
   ++transfer.requests;

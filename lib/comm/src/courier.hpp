@@ -99,6 +99,7 @@ class Courier {
   void start_by_message(const NetworkOperation& operation, const WindowState& window,
                         std::uint64_t arrival_value, Transfer& transfer);
   void send(const void* data, std::uint64_t bytes, int rank, int tag, Transfer& transfer);
+  void send_message(const NetworkOperation& operation, Transfer& transfer);
   void receive(void* data, std::uint64_t bytes, int rank, int tag, Transfer& transfer);
   static void start_mapped(const NetworkOperation& operation, std::uint64_t epoch, Transfer& transfer);
   bool advance_mapped(Transfer& transfer);

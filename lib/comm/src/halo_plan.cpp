@@ -1,5 +1,6 @@
 #include "halo_plan.hpp"
 
+#include "proxy.hpp"
 #include "registry.hpp"
 #include "transports/local.hpp"
 #include "transports/peer.hpp"
@@ -79,6 +80,7 @@ HaloPlan::HaloPlan(std::shared_ptr<ContextState> context, const Executor& execut
       ghost_reuse_(choices.ghost_reuse),
       corners_(choices.corners) {
   context_->all_or_none(construction, [&] { follow_environment(choices); });
+  forced_transport_ = choices.transport;
   require_same_everywhere(choices);
   context_->all_or_none(construction, [&] {
     require_valid_arguments();
@@ -321,31 +323,51 @@ void HaloPlan::check() const {
   for (const auto& port : ports_) port->check();
 }
 
+/// Why a port's kernels can't store into a neighbour's memory; empty where they can.
+std::string HaloPlan::refuse_port_mapping(const PeerPlan& peer) const {
+  if (peer.neighbour.rank == context_->rank()) return {};
+  const bool is_mpi =
+      forced_transport_ == Transport::mpi_direct || forced_transport_ == Transport::mpi_staged;
+  if (is_mpi) return fmt::format("transport {} is forced", to_string(*forced_transport_));
+  return refuse_peer(facts_about(peer));
+}
+
 HaloPort HaloPlan::make_port(Executor& executor, std::span<const std::byte* const> addresses) {
   std::vector<std::size_t> chosen;
+  std::vector<std::string> refusals;
+  bool has_relays = false;
   context_->all_or_none(port_construction, [&] {
     for (const std::byte* address : addresses)
       chosen.push_back(static_cast<std::size_t>(std::countr_zero(field_bit(address))));
+    // A kernel that waits keeps its thread: the proxy needs one of its own, on hosts too.
+    const std::string no_proxy = Proxy::refusal(false);
     for (const PeerPlan& peer : peers_) {
-      const std::string refusal =
-          peer.neighbour.rank == context_->rank() ? "" : refuse_peer(facts_about(peer));
+      const std::string& refusal = refusals.emplace_back(refuse_port_mapping(peer));
       if (refusal.empty()) continue;
+      has_relays = true;
+      if (no_proxy.empty()) continue;
       throw Error(ErrorKind::unsupported,
-                  fmt::format("HaloExchange::device() stores into the memory of every neighbour; rank {}: {}",
-                              peer.neighbour.rank, refusal));
+                  fmt::format("HaloExchange::device() can't map the memory of rank {}: {}; and {}",
+                              peer.neighbour.rank, refusal, no_proxy));
     }
   });
-  const int tag = context_->take_tags(1);
+  has_relays = context_->extremes({has_relays ? 1 : 0}, port_construction).front().largest != 0;
+  const int first_tag = context_->take_tags(tags_per_port);
+  // Ports end together: when one rank fails, no other keeps its own.
+  std::unique_ptr<PortPlan> port;
   context_->all_or_none(port_construction, [&] {
-    ports_.push_back(std::make_unique<PortPlan>(PortParts{.context = *context_,
-                                                          .executor = executor,
-                                                          .shape = neighbourhood_.shape,
-                                                          .fields = fields_,
-                                                          .chosen = chosen,
-                                                          .peers = peers_,
-                                                          .ghost_reuse = ghost_reuse_,
-                                                          .tag = tag}));
+    port = std::make_unique<PortPlan>(PortParts{.context = *context_,
+                                                .executor = executor,
+                                                .shape = neighbourhood_.shape,
+                                                .fields = fields_,
+                                                .chosen = chosen,
+                                                .peers = peers_,
+                                                .refusals = refusals,
+                                                .ghost_reuse = ghost_reuse_,
+                                                .has_relays = has_relays,
+                                                .first_tag = first_tag});
   });
+  ports_.push_back(std::move(port));
   return ports_.back()->port();
 }
 

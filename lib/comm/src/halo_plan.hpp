@@ -70,6 +70,7 @@ class HaloPlan {
   [[nodiscard]] PairFacts facts_about(const PeerPlan& peer) const;
   void make_transports(std::vector<PeerPlan> peers, const HaloChoices& choices, const Executor& executor,
                        int first_tag);
+  [[nodiscard]] std::string refuse_port_mapping(const PeerPlan& peer) const;
   void note_path(const PeerPlan& peer, std::string how, std::string why);
   /// \param at_once  whether end() follows before anything else is enqueued
   [[nodiscard]] Step begin(Executor& executor, std::uint64_t fields, bool reverse, bool at_once);
@@ -79,6 +80,7 @@ class HaloPlan {
   Neighbourhood neighbourhood_;
   std::vector<Field> fields_;
   GhostReuse ghost_reuse_;
+  std::optional<Transport> forced_transport_;
   bool corners_;
   std::vector<ChosenPath> paths_;
   std::vector<std::unique_ptr<HaloTransport>> transports_;

@@ -1,5 +1,6 @@
 #include "copier.hpp"
 
+#include <selvage/comm/detail/host_copy.hpp>
 #include <selvage/comm/detail/signal.hpp>
 
 #include <cstring>
@@ -12,6 +13,7 @@ class HostCopier final : public Copier {
   void copy(std::byte* target, const std::byte* source, std::size_t bytes) override {
     if (bytes > 0) std::memcpy(target, source, bytes);
   }
+  void copy(const CopyBox& box) override { copy_rows_on_host(box, 0, row_count(box)); }
   // Publishes the copies before it.
   void release(std::uint64_t& word, std::uint64_t value) override { release_word(word, value); }
   [[nodiscard]] std::uint64_t mark() override { return 0; }

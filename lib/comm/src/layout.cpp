@@ -102,6 +102,18 @@ Layout packed_layout(const Region& region, std::int64_t element_bytes) {
 
 }  // namespace
 
+Layout packed_like(const Region& region, const Layout& view) {
+  std::array<int, 4> axes{0, 1, 2, 3};
+  std::ranges::stable_sort(axes, {}, [&](int axis) { return view.strides[axis]; });
+  Layout layout{.strides = {}, .element_bytes = view.element_bytes};
+  std::int64_t stride = view.element_bytes;
+  for (const int axis : axes) {
+    layout.strides[axis] = stride;
+    stride *= region.extents[axis];
+  }
+  return layout;
+}
+
 CopyBox view_to_view(const std::byte* source, const Layout& source_layout, const Region& from,
                      std::byte* target, const Layout& target_layout, const Region& to, BoxUse use) {
   CopyBox box;

@@ -23,6 +23,9 @@ struct Layout {
   std::int64_t element_bytes = 0;
 };
 
+/// A region's cells without gaps, the axes in the order of a View's strides: its rows stay rows.
+[[nodiscard]] Layout packed_like(const Region& region, const Layout& view);
+
 /// What a copy is for: moving bytes may merge neighbouring elements into wider ones, combining may not.
 enum class BoxUse { move, combine };
 

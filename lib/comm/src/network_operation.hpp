@@ -27,6 +27,7 @@ struct NetworkOperation {
   std::uint64_t arrival = no_arrival;  ///< put: where in that window the arrival counter lies, in bytes
   int window = -1;                     ///< put, get
   int message_tag = 0;                 ///< send, receive: for MPI
+  bool is_synchronous = false;         ///< send by MPI: complete only when the other rank has asked for it
 
   // Of messages to mapped memory. The receiver releases the sender's flag when the message may land, the sender
   // the receiver's when it has.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "neighbourhood.hpp"
+#include "port_relay.hpp"
 #include "transports/mailbox.hpp"
 #include "transports/transport.hpp"
 
@@ -8,6 +9,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace selvage::detail {
@@ -20,14 +22,17 @@ struct PortParts {
   std::span<const Field> fields;        ///< of the plan
   std::span<const std::size_t> chosen;  ///< those that the port sends, in the caller's order
   std::span<const PeerPlan> peers;      ///< all neighbours, this rank itself among them where the grid wraps
+  std::span<const std::string> refusals;  ///< beside them: why one's memory isn't mapped; empty where it is
   GhostReuse ghost_reuse;
-  int tag;
+  bool has_relays;  ///< some rank has a neighbour whose memory isn't mapped
+  int first_tag;    ///< of tags_per_port
 };
+inline constexpr int tags_per_port = 1 + direction_codes;
 
 /// Owns what a HaloPort points to: flags that neighbours write, tables in memory of the kernels, mappings.
 class PortPlan {
  public:
-  /// Collective over the neighbours. Every neighbour's Views can be mapped.
+  /// Collective over the neighbours.
   /// \throws Error{usage} when a neighbour's port sends another number of Views
   explicit PortPlan(const PortParts& parts);
   PortPlan(const PortPlan&) = delete;
@@ -42,15 +47,19 @@ class PortPlan {
   using Regions = std::vector<PortRegion>;
   using Directions = std::vector<PortDirection>;
 
-  [[nodiscard]] PortFlags* map_flags(const PortParts& parts, const PeerPlan& peer, const SharedRange& range);
-  void add_peer(const PortParts& parts, const PeerPlan& peer, PortFlags* remote, Regions& regions,
-                Directions& directions);
+  void make_relay(const PortParts& parts, Directions& directions);
+  void add_directions(const PortParts& parts, const PeerPlan& peer, Directions& directions);
+  void add_mapped(const PortParts& parts, const PeerPlan& peer, const SharedRange& flags, Regions& regions,
+                  Directions& directions);
+  void add_relayed(const PortParts& parts, const PeerPlan& peer, Regions& regions, Directions& directions);
   [[nodiscard]] std::byte* map(const PortParts& parts, const SharedRange& range);
+  [[nodiscard]] std::string describe_proxy() const;
   void set_inner(const Shape& shape);
 
   ContextState& context_;
-  bool runs_on_host_;
+  bool ends_together_;  ///< a rank's port must not go before its neighbours are through with it
   NamedBuffer flags_;
+  std::unique_ptr<PortRelay> relay_;  ///< null where all neighbours are mapped
   std::vector<std::shared_ptr<void>> mappings_;
   Buffer regions_;
   Buffer directions_;

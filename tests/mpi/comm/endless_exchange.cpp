@@ -1,4 +1,5 @@
-// Exchanges halos for ever; the last rank dies on the way, in the way its argument says: "killed" or "exits".
+// Exchanges halos for ever; the last rank dies on the way, in the way its argument says: "killed" or "exits". With
+// a second argument, "port", kernels exchange them.
 #include <selvage/comm/halo_exchange.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -17,26 +18,48 @@ void die(std::string_view manner) {
   std::_Exit(3);
 }
 
-void exchange_until_dead(std::string_view manner) {
-  using Space = Kokkos::DefaultExecutionSpace;
+using Space = Kokkos::DefaultExecutionSpace;
+
+struct PutAll {
+  selvage::HaloPort port;
+  selvage::PortBox own;
+  KOKKOS_FUNCTION void operator()(const Kokkos::TeamPolicy<Space>::member_type& team) const {
+    const auto turn = port.open(team);
+    turn.put(team, 0, own);
+    turn.close(team);
+  }
+};
+
+void exchange_until_dead(std::string_view manner, bool by_kernels) {
   const selvage::Context context(MPI_COMM_WORLD);
   const selvage::Grid<1> grid(context, {.cells = {100}, .periodic = {true}});
   const auto view = grid.allocate<double>("u", 1);
   selvage::HaloExchange halo(Space(), grid, {.width = 1}, view);
+  selvage::HaloPort port;
+  if (by_kernels) port = halo.device(Space(), view);
+  const PutAll kernel{port, {.begin = {1}, .end = {1 + grid.box().extent(0)}}};
   constexpr int rounds_before = 1000;
   for (int round = 0;; ++round) {
     if (round == rounds_before && grid.rank() == grid.size() - 1) die(manner);
-    halo.exchange(Space(), view);
+    if (!by_kernels) {
+      halo.exchange(Space(), view);
+      continue;
+    }
+    Kokkos::parallel_for("test::put", Kokkos::TeamPolicy<Space>(1, 1), kernel);
+    halo.await(Space(), port);
+    Space().fence();
+    halo.check();
   }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   const Kokkos::ScopeGuard kokkos(argc, argv);
   try {
-    exchange_until_dead(argc > 1 ? argv[1] : "killed");
+    exchange_until_dead(argc > 1 ? argv[1] : "killed", argc > 2);
   } catch (const selvage::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
     MPI_Abort(MPI_COMM_WORLD, 1);

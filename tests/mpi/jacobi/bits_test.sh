@@ -21,6 +21,9 @@ for transport in peer mpi_direct mpi_staged; do
   SELVAGE_TRANSPORT=$transport check 4 "${flat[@]}"
   check 4 "${flat[@]}" --transport "$transport" --steps-per-exchange 2 --set run.precision=fp32
 done
+check 4 "${flat[@]}" --overlap kernel --set "grid.periodic=[true,false]"
+SELVAGE_LOGICAL_HOSTS=2x2 check 4 "${flat[@]}" --overlap kernel --set "grid.periodic=[true,false]"
+SELVAGE_TRANSPORT=mpi_staged check 4 "${flat[@]}" --overlap kernel --set run.stencil=9 --set "grid.periodic=[true,true]"
 cells=7920
 check 6 --set "grid.cells=[18,20,22]" --set run.stencil=27 --set "grid.periodic=[false,true,true]" --ranks-grid 1x2x3
 finish

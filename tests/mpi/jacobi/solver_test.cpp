@@ -116,6 +116,15 @@ TYPED_TEST(SolverOf, EqualsTheSerialSolutionWhenItsKernelsSend) {
   expect_serial_bits<typename TypeParam::Real, Stencil>(large, {.overlap = Overlap::kernel});
 }
 
+TYPED_TEST(SolverOf, EqualsTheSerialSolutionWhenProxiesCarryWhatItsKernelsSend) {
+  using Stencil = typename TypeParam::Stencil;
+  for (const bool first_is_periodic : {false, true}) {
+    expect_serial_bits<typename TypeParam::Real, Stencil>(
+        problem_with<Stencil::dimensions>(first_is_periodic),
+        {.overlap = Overlap::kernel, .transport = Transport::mpi_staged});
+  }
+}
+
 TYPED_TEST(SolverOf, EqualsTheSerialSolutionOverEachTransport) {
   using Stencil = typename TypeParam::Stencil;
   for (const Transport transport : {Transport::peer, Transport::mpi_direct, Transport::mpi_staged}) {

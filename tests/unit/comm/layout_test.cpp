@@ -123,6 +123,31 @@ TEST(Layout, KeepsElementsWholeForACombination) {
   }
 }
 
+TEST(Layout, PacksLikeAViewWithoutGapsAndKeepsItsRows) {
+  Dice dice(4);
+  for (int trial = 0; trial < 500; ++trial) {
+    const std::int64_t element_bytes = element_sizes[trial % element_sizes.size()];
+    const std::array extents{dice.from(1, 4), dice.from(1, 3), dice.from(1, 4), dice.from(2, 3)};
+    const Placed view = dice.place(extents, element_bytes);
+    const Layout packed = packed_like(view.region, view.layout);
+    std::vector<bool> used(view.region.elements());
+    for_each(extents, [&](const std::array<std::int64_t, 4>& i) {
+      const std::int64_t offset =
+          std::inner_product(i.begin(), i.end(), packed.strides.begin(), std::int64_t{0});
+      ASSERT_EQ(offset % element_bytes, 0);
+      ASSERT_LT(offset / element_bytes, view.region.elements());
+      ASSERT_FALSE(used[offset / element_bytes]);
+      used[offset / element_bytes] = true;
+    });
+    for (int a = 0; a < 4; ++a) {
+      for (int b = 0; b < 4; ++b) {
+        if (extents[a] == 1 || extents[b] == 1 || view.layout.strides[a] >= view.layout.strides[b]) continue;
+        EXPECT_LT(packed.strides[a], packed.strides[b]);
+      }
+    }
+  }
+}
+
 TEST(Layout, PacksInTheOrderOfIndicesWhateverTheLayout) {
   Dice dice(3);
   for (int trial = 0; trial < 1000; ++trial) {

@@ -5,31 +5,13 @@
 #include "../transports/peer_link.hpp"
 #include "copy_engine_kernels.hpp"
 #include "device_memory.hpp"
+#include "engine_stream.hpp"
 #include "fault.hpp"
 
 #include <Kokkos_Core.hpp>
 
 namespace selvage::detail {
 namespace {
-
-void enqueue(const EngineCopy& copy, cudaStream_t stream) {
-  if (copy.rows * copy.slices == 1) {
-    return check_cuda(cudaMemcpyAsync(copy.target, copy.source, copy.row_bytes, cudaMemcpyDefault, stream),
-                      "cudaMemcpyAsync");
-  }
-  if (copy.slices == 1) {
-    return check_cuda(cudaMemcpy2DAsync(copy.target, copy.to.pitch_bytes, copy.source, copy.from.pitch_bytes,
-                                        copy.row_bytes, copy.rows, cudaMemcpyDefault, stream),
-                      "cudaMemcpy2DAsync");
-  }
-  cudaMemcpy3DParms box{};
-  box.srcPtr = make_cudaPitchedPtr(const_cast<std::byte*>(copy.source), copy.from.pitch_bytes, copy.row_bytes,
-                                   copy.from.slice_rows);
-  box.dstPtr = make_cudaPitchedPtr(copy.target, copy.to.pitch_bytes, copy.row_bytes, copy.to.slice_rows);
-  box.extent = make_cudaExtent(copy.row_bytes, copy.rows, copy.slices);
-  box.kind = cudaMemcpyDefault;
-  check_cuda(cudaMemcpy3DAsync(&box, stream), "cudaMemcpy3DAsync");
-}
 
 /// What one field sends to all neighbours: kernels pack sparse regions, then engines copy.
 struct FieldCopies {

@@ -1,10 +1,12 @@
 #include "../copier.hpp"
 #include "check.hpp"
+#include "engine_stream.hpp"
 
 #include <Kokkos_Core.hpp>
 #include <cuda.h>
 
 #include <deque>
+#include <vector>
 
 namespace selvage::detail {
 namespace {
@@ -31,6 +33,13 @@ class DeviceCopier final : public Copier {
   void copy(std::byte* target, const std::byte* source, std::size_t bytes) override {
     if (bytes == 0) return;
     check_cuda(cudaMemcpyAsync(target, source, bytes, cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
+  }
+
+  /// Never by a kernel, which would need room beside those that wait: between host and device memory.
+  void copy(const CopyBox& box) override {
+    scratch_.clear();
+    append_engine_copies(box, scratch_);
+    for (const EngineCopy& part : scratch_) enqueue(part, stream_);
   }
 
   /// By the stream itself: such a write comes after a fence at system scope.
@@ -77,6 +86,7 @@ class DeviceCopier final : public Copier {
   std::uint64_t last_ticket_ = 0;
   std::deque<Mark> marks_;
   std::deque<cudaEvent_t> spare_;
+  std::vector<EngineCopy> scratch_;
 };
 
 }  // namespace

@@ -108,7 +108,8 @@ class HaloExchange {
   /// The handle for kernels that send their own boundary; see HaloPort. Collective: make it once and keep it.
   /// Kernels of one port follow each other on one instance; exchange() may take turns with them.
   /// \param views  numbered from 0 in this order; with GhostReuse::alternating, those that alternate
-  /// \throws Error{unsupported} that names a neighbour whose memory this rank can't map, and why
+  /// \throws Error{unsupported} where a neighbour's memory can't be mapped and the proxy has no thread to reach
+  ///         it: MPI was not started with MPI_THREAD_MULTIPLE, or SELVAGE_PROXY=caller
   template <class Space, class... Views>
   [[nodiscard]] HaloPort device(const Space& space, const Views&... views) {
     detail::KokkosExecutor<Space> executor(space);

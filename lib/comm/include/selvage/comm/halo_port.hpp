@@ -27,7 +27,8 @@ struct PortBox {
   std::int64_t end[detail::port_axes] = {1, 1, 1, 1};
 };
 
-/// Where a neighbour keeps its ghosts of this rank's cells, to be stored through by this rank's own indices.
+/// Where a neighbour keeps its ghosts of this rank's cells, to be stored through by this rank's own indices,
+/// never read.
 template <class T>
 class RemoteGhosts {
  public:
@@ -63,6 +64,9 @@ class PortParcel {
 /// is an operation registered beforehand; its threshold is the number of cells that the neighbour keeps; every
 /// put counts its cells, and the one that completes them releases the neighbour's flag.
 ///
+/// Towards neighbours whose memory can't be mapped the same stores go to a packed block and a flag of this rank,
+/// and the proxy does the rest (proxy form; src/port_relay.hpp). Kernels, bits and faults are the same.
+///
 /// A launch begins with open() and ends with close() on every team, and makes one step or several. A step puts
 /// every cell of one View that a neighbour keeps, exactly once. All ranks make the same steps.
 class HaloPort {
@@ -84,8 +88,9 @@ class HaloPort {
   [[nodiscard]] KOKKOS_FUNCTION std::uint64_t cells(Towards towards) const {
     return has_neighbour(towards) ? at(towards).cells : 0;
   }
-  /// Where the neighbour keeps its ghosts of View number `view` (in the order of device()'s arguments): for
-  /// kernels that store by themselves and then fire() what they stored. Null where there is no neighbour.
+  /// Where the neighbour keeps its ghosts of View number `view` (in the order of device()'s arguments), or the
+  /// block that goes there: for kernels that store by themselves and then fire() what they stored. Null where
+  /// there is no neighbour.
   template <class T>
   [[nodiscard]] KOKKOS_FUNCTION RemoteGhosts<T> remote_ghosts(int view, Towards towards) const {
     RemoteGhosts<T> ghosts;
@@ -148,13 +153,13 @@ class HaloPort::Turn {
   template <class Team, class... Parcels>
   KOKKOS_FUNCTION bool put_parcels(const Team& team, std::uint64_t step, const Parcels&... parcels) const;
 
-  /// For cells that this team stored through remote_ghosts(): counts them, and fires the direction when they
-  /// complete it.
+  /// For cells of a View that this team stored through remote_ghosts(): counts them, and fires the direction
+  /// when they complete it.
   template <class Team>
-  KOKKOS_FUNCTION void fire(const Team& team, Towards towards, std::uint64_t cells,
+  KOKKOS_FUNCTION void fire(const Team& team, int view, Towards towards, std::uint64_t cells,
                             std::uint64_t step = 1) const {
     team.team_barrier();
-    Kokkos::single(Kokkos::PerTeam(team), [&] { count(towards, cells, step); });
+    Kokkos::single(Kokkos::PerTeam(team), [&] { count(view, towards, cells, step); });
   }
 
   /// Waits until the ghosts of a direction hold what the neighbour put in its step of that number; true at
@@ -188,10 +193,10 @@ class HaloPort::Turn {
   // The same for a single thread, in kernels that synchronise their threads themselves.
 
   /// Counts cells that this thread has stored, or has seen stored through a barrier.
-  KOKKOS_FUNCTION void count(Towards towards, std::uint64_t cells, std::uint64_t step) const {
+  KOKKOS_FUNCTION void count(int view, Towards towards, std::uint64_t cells, std::uint64_t step) const {
     if (!port_.has_neighbour(towards) || cells == 0) return;
     detail::PortDirection& direction = port_.at(towards);
-    count_cells(direction, *direction.remote, direction.cells, cells, step);
+    count_cells(direction, *port_.region_of(view, towards.code()).remote, direction.cells, cells, step);
   }
   KOKKOS_FUNCTION void count(const PortParcel& parcel, std::uint64_t step) const {
     if (parcel.cells() > 0)
@@ -263,8 +268,9 @@ KOKKOS_INLINE_FUNCTION PortParcel HaloPort::parcel(int view, Towards towards, co
   PortParcel parcel;
   if (!has_neighbour(towards)) return parcel;
   parcel.direction_ = &at(towards);
-  parcel.part_ = detail::PortPart(region_of(view, towards.code()), box.begin, box.end);
-  parcel.remote_ = parcel.direction_->remote;
+  const detail::PortRegion& region = region_of(view, towards.code());
+  parcel.part_ = detail::PortPart(region, box.begin, box.end);
+  parcel.remote_ = region.remote;
   parcel.all_cells_ = parcel.direction_->cells;
   return parcel;
 }
@@ -287,9 +293,10 @@ KOKKOS_FUNCTION bool HaloPort::Turn::put(const Team& team, int view, const PortB
   // Side by side: each release waits for this team's stores to be performed.
   Kokkos::parallel_for(Kokkos::TeamVectorRange(team, int{detail::direction_codes}), [&](int code) {
     if ((codes >> code & 1) == 0) return;
-    const detail::PortPart part(port_.region_of(view, code), box.begin, box.end);
+    const detail::PortRegion& region = port_.region_of(view, code);
+    const detail::PortPart part(region, box.begin, box.end);
     detail::PortDirection& direction = port_.directions_[code];
-    count_cells(direction, *direction.remote, direction.cells, part.cells(), step);
+    count_cells(direction, *region.remote, direction.cells, part.cells(), step);
   });
   return true;
 }

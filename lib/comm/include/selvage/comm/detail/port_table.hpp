@@ -10,7 +10,8 @@ namespace selvage::detail {
 inline constexpr int port_axes = 4;  ///< a grid's three, and components
 inline constexpr int direction_codes = 27;
 
-/// The flags of one direction, in the memory of the rank that polls them; its neighbour there writes them.
+/// The flags of one direction, in the memory of the rank that polls them; its neighbour there writes them. Of a
+/// neighbour that can't be mapped, this rank's proxy polls and writes them in its place (PortRelay).
 struct PortFlags {
   /// Released by the neighbour after its stores: the ghosts of this direction hold this epoch's cells.
   Flag arrived;
@@ -23,8 +24,9 @@ struct PortFlags {
 struct PortRegion {
   std::int64_t begin[port_axes];  ///< in View indices
   std::int64_t end[port_axes];
-  std::byte* source;                       ///< of index 0, 0, 0, 0 in this rank's View
-  std::byte* target;                       ///< where the neighbour keeps its ghost of that index
+  std::byte* source;  ///< of index 0, 0, 0, 0 in this rank's View
+  std::byte* target;  ///< where the neighbour keeps its ghost of that index, or the block for it
+  PortFlags* remote;  ///< whose `arrived` says that this View's cells have been put
   std::int64_t source_strides[port_axes];  ///< bytes
   std::int64_t target_strides[port_axes];
   std::int8_t view_axes[port_axes];    ///< the View's axis of each; at or past grid_axes: components
@@ -36,7 +38,7 @@ struct PortRegion {
 
 /// One direction, whatever the View.
 struct PortDirection {
-  PortFlags* remote;    ///< in the neighbour's memory; this rank writes them
+  PortFlags* remote;    ///< in the neighbour's memory, or the proxy's; this rank writes them
   PortFlags* own;       ///< in this rank's memory; the neighbour writes them
   std::uint64_t cells;  ///< that this rank owns and the neighbour keeps; 0: nothing is sent there
   /// Cells put for the epoch of each parity. A team can't be two epochs ahead of another: it would have waited
