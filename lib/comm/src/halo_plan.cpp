@@ -81,7 +81,7 @@ HaloPlan::HaloPlan(std::shared_ptr<ContextState> context, const Executor& execut
   context_->all_or_none(construction, [&] { follow_environment(choices); });
   require_same_everywhere(choices);
   context_->all_or_none(construction, [&] {
-    require_valid_arguments();
+    require_valid_arguments(executor);
     require_fields_fit();
     require_boxes_hold_halos();
   });
@@ -117,7 +117,9 @@ void HaloPlan::require_same_everywhere(const HaloChoices& choices) {
   }
 }
 
-void HaloPlan::require_valid_arguments() const {
+void HaloPlan::require_valid_arguments(const Executor& executor) const {
+  context_->require_own_device(executor);
+  for (const Field& field : fields_) context_->require_own_device(field);
   if (fields_.size() > max_fields) {
     throw Error(ErrorKind::usage,
                 fmt::format("{} Views in one HaloExchange: at most {}", fields_.size(), max_fields));
@@ -300,6 +302,7 @@ std::uint64_t HaloPlan::field_bit(const std::byte* address) const {
 }
 
 void HaloPlan::begin(Executor& executor, std::uint64_t fields, bool reverse) {
+  context_->require_own_device(executor);
   if (fields_in_flight_ != 0) {
     throw Error(ErrorKind::usage,
                 fmt::format("the exchange of epoch {} is still in flight: finish it first", epoch_));
@@ -377,6 +380,7 @@ void HaloPlan::finish(Executor& executor, std::uint64_t epoch) {
   if (epoch != epoch_ || fields_in_flight_ == 0) {
     throw Error(ErrorKind::usage, "finish() needs what start() of the same HaloExchange returned, once");
   }
+  context_->require_own_device(executor);
   wait({executor, epoch_, fields_in_flight_, false, guarded_});
   fields_in_flight_ = 0;
 }

@@ -1,7 +1,6 @@
 #include "../copier.hpp"
 #include "check.hpp"
 
-#include <Kokkos_Core.hpp>
 #include <cuda.h>
 
 #include <deque>
@@ -13,8 +12,6 @@ namespace {
 class DeviceCopier final : public Copier {
  public:
   DeviceCopier() {
-    // The calling thread is a service's own, which has no device yet.
-    check_cuda(cudaSetDevice(Kokkos::Cuda().cuda_device()), "cudaSetDevice");
     int lowest = 0;
     int highest = 0;
     check_cuda(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "cudaDeviceGetStreamPriorityRange");

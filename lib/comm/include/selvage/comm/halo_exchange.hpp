@@ -118,6 +118,7 @@ class HaloExchange {
   /// that don't wait themselves: their league isn't resident at once, or ranks share a GPU.
   template <class Space>
   void await(const Space& space, const HaloPort& port) const {
+    const detail::DeviceScope scope(detail::device_of(space));
     Kokkos::parallel_for("comm::await", Kokkos::TeamPolicy<Space>(space, 1, 1), detail::AwaitGhosts{port});
   }
 
