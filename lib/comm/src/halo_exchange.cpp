@@ -110,6 +110,10 @@ HaloPort HaloExchange::make_port(detail::Executor& executor, std::span<const std
   const detail::DeviceScope scope(plan_->device());
   return plan_->make_port(executor, addresses);
 }
+void HaloExchange::prepare_fields(std::uint64_t fields) {
+  const detail::DeviceScope scope(plan_->device());
+  plan_->prepare_capture(fields);
+}
 void HaloExchange::check() const {
   const detail::DeviceScope scope(plan_->device());
   plan_->check();

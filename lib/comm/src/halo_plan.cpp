@@ -318,6 +318,11 @@ void HaloPlan::begin(Executor& executor, std::uint64_t fields, bool reverse) {
   for (const auto& transport : transports_) transport->start(step);
 }
 
+void HaloPlan::prepare_capture(std::uint64_t fields) {
+  check();
+  for (const auto& transport : transports_) transport->prepare_capture(fields);
+}
+
 void HaloPlan::check() const {
   for (const auto& transport : transports_) transport->check();
   for (const auto& port : ports_) port->check();

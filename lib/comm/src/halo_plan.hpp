@@ -39,6 +39,7 @@ class HaloPlan {
   /// \return the epoch of the exchange
   std::uint64_t start(Executor& executor, std::uint64_t fields);
   void check() const;
+  void prepare_capture(std::uint64_t fields);
   void finish(Executor& executor, std::uint64_t epoch);
   void reduce(Executor& executor, Combiner& combiner, std::uint64_t fields);
 

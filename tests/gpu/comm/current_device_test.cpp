@@ -1,10 +1,12 @@
 #include "process_gpus.hpp"
 
 #include <selvage/comm/halo_exchange.hpp>
+#include <selvage/comm/halo_graph.hpp>
 #include <selvage/comm/trigger.hpp>
 #include <selvage/comm/typed_transfer.hpp>
 #include <selvage/error.hpp>
 
+#include <Kokkos_Graph.hpp>
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -99,10 +101,25 @@ TEST_P(CurrentDevice, IsKeptByHaloExchange) {
     std::optional<HaloPort> port;
     if (call("device", [&] { port.emplace(halo->device(space(), u, v)); }))
       call("await", [&] { halo->await(space(), *port); });
+    call("prepare_capture", [&] { halo->prepare_capture(u); });
     space().fence();
     call("check", [&] { halo->check(); });
     call("~HaloExchange()", [&] { halo.reset(); });
   }
+}
+
+TEST_P(CurrentDevice, IsKeptByNodesOfAKokkosGraph) {
+  const Grid<2> grid_of = grid();
+  const View u = grid_of.allocate<double, Kokkos::LayoutRight>("u", 1);
+  HaloExchange halo(space(), grid_of, {.width = 1}, u);
+  halo.exchange(space(), u);
+  Kokkos::Experimental::Graph<Kokkos::Cuda> graph(space());
+  const auto root = graph.root_node();
+  if (!call("prepare_capture", [&] { halo.prepare_capture(u); })) GTEST_SKIP() << halo.explain();
+  call("then_exchange", [&] { then_exchange(space(), root, halo, u); });
+  for (int submission = 0; submission < 10; ++submission) graph.submit(space());
+  space().fence();
+  EXPECT_NO_THROW(halo.check()) << own().text();
 }
 
 TEST_P(CurrentDevice, IsKeptByTypedTransfer) {
