@@ -69,7 +69,8 @@ class Arena {
   std::uint64_t next_id_ = 1;
 };
 
-/// Maps other ranks' ranges, each segment once as long as anyone uses it.
+/// Maps other ranks' ranges, each segment once as long as anyone uses it. GPU memory is mapped for one GPU, that
+/// of the Context that these mappings belong to.
 class PeerMappings {
  public:
   struct Mapped {

@@ -1,10 +1,15 @@
 #include "context_state.hpp"
+#include "device.hpp"
 
 #include <selvage/comm/context.hpp>
 
+#include <utility>
+
 namespace selvage {
 
-Context::Context(MPI_Comm comm) : state_(std::make_shared<detail::ContextState>(comm)) {}
+Context::Context(MPI_Comm comm) : Context(comm, detail::default_device(), {}) {}
+Context::Context(MPI_Comm comm, int device, std::any space)
+    : state_(std::make_shared<detail::ContextState>(comm, device, std::move(space))) {}
 
 int Context::rank() const {
   return state_->rank();
@@ -17,6 +22,12 @@ MPI_Comm Context::comm() const {
 }
 const topo::Machine& Context::machine() const {
   return state_->machine();
+}
+int Context::device() const {
+  return state_->device();
+}
+const std::any& Context::space() const {
+  return state_->space();
 }
 std::chrono::milliseconds Context::timeout() const {
   return state_->timeout();

@@ -5,6 +5,8 @@
 #include "proxy.hpp"
 #include "wait.hpp"
 
+#include <selvage/comm/detail/executor.hpp>
+#include <selvage/comm/detail/field.hpp>
 #include <selvage/environment.hpp>
 
 #include <fmt/format.h>
@@ -15,6 +17,7 @@
 #include <array>
 #include <exception>
 #include <set>
+#include <utility>
 
 namespace selvage::detail {
 namespace {
@@ -50,22 +53,24 @@ std::span<std::byte> layout_pool_in(void* host_block) {
 
 }  // namespace
 
-ContextState::ContextState(MPI_Comm comm) : timeout_(read_timeout()) {
+ContextState::ContextState(MPI_Comm comm, int device, std::any space)
+    : device_(device), space_(std::move(space)), timeout_(read_timeout()) {
   require_mpi();
+  const DeviceScope scope(device_);
   comm_ = duplicate(comm);
   users_comm_ = duplicate(comm_);
   check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
   tag_limit_ = largest_tag(comm_);
   proxy_tag_ = take_tags(1);
-  machine_ = topo::detect(comm_, {.gpu_pci_bus_id = device_pci_bus_id()});
+  machine_ = topo::detect(comm_, {.gpu_pci_bus_id = device_pci_bus_id(device_)});
   yields_ = machine_.ranks_exceed_cores(rank_);
   probe_mappings();
   share_layouts();
-  const std::string no_device = first_refusal(device_memory_refusal());
-  device_mapping_refusal_ = no_device;
-  gpu_aware_refusal_ = no_device;
-  if (!no_device.empty()) return;
+  const std::string refusal = first_refusal(device_memory_refusal(device_));
+  device_mapping_refusal_ = refusal;
+  gpu_aware_refusal_ = refusal;
+  if (!refusal.empty()) return;
   probe_device_mappings();
   probe_gpu_aware_mpi();
 }
@@ -87,7 +92,9 @@ MPI_Comm ContextState::duplicate(MPI_Comm comm) {
 }
 
 ContextState::~ContextState() {
+  const DeviceScope scope(device_);
   proxy_.reset();
+  space_.reset();  // Kokkos frees the last copy's memory on its GPU, and leaves that current
   int finalized = 0;
   MPI_Finalized(&finalized);
   // While an exception unwinds, other ranks may never come to a collective call; they are about to be ended.
@@ -209,6 +216,25 @@ void ContextState::probe_gpu_aware_mpi() {
   gpu_aware_refusal_ = first_refusal(doubt);
   if (gpu_aware_refusal_.empty() && size_ > 1)
     gpu_aware_refusal_ = first_refusal(try_messages_between_gpus(*this));
+}
+
+void ContextState::require_own_device(const Executor& executor) const {
+  if (executor.device() == no_device || executor.device() == device_) return;
+  throw Error(ErrorKind::usage,
+              device_ == no_device
+                  ? fmt::format("an execution space on GPU {}, but the Context has no GPU", executor.device())
+                  : fmt::format("an execution space on GPU {}, but the Context's GPU is {}",
+                                executor.device(), device_));
+}
+
+void ContextState::require_own_device(const Field& field) const {
+  if (field.memory != MemoryKind::device) return;
+  const std::optional<int> device = device_of_memory(field.data);
+  if (!device || *device == device_) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("View \"{}\" lies on GPU {}, but the Context's GPU is {}: Grid::allocate gives "
+                          "Views there",
+                          field.label, *device, device_));
 }
 
 std::optional<SharedRange> ContextState::name_memory(const void* data, std::size_t bytes,

@@ -3,12 +3,14 @@
 #include "arena.hpp"
 #include "layout_cache.hpp"
 
+#include <selvage/comm/detail/device_scope.hpp>
 #include <selvage/comm/detail/signal.hpp>
 #include <selvage/error.hpp>
 #include <selvage/topo/machine.hpp>
 
 #include <mpi.h>
 
+#include <any>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -20,13 +22,17 @@
 
 namespace selvage::detail {
 
+class Executor;
 class Proxy;
+struct Field;
 
 /// What the copies of a Context share.
 class ContextState {
  public:
   /// Collective over `comm`.
-  explicit ContextState(MPI_Comm comm);
+  /// \param device  number of its GPU, or no_device
+  /// \param space   the execution space instance that says so; empty for Kokkos's own GPU
+  ContextState(MPI_Comm comm, int device, std::any space);
   ContextState(const ContextState&) = delete;
   ContextState& operator=(const ContextState&) = delete;
   ~ContextState();
@@ -38,6 +44,11 @@ class ContextState {
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
   [[nodiscard]] const topo::Machine& machine() const { return machine_; }
+  [[nodiscard]] int device() const { return device_; }
+  [[nodiscard]] const std::any& space() const { return space_; }
+  /// \throws Error{usage} for an execution space instance, or a View, of another GPU than this Context's
+  void require_own_device(const Executor& executor) const;
+  void require_own_device(const Field& field) const;
   [[nodiscard]] std::chrono::milliseconds timeout() const { return timeout_; }
   /// Whether a waiting rank must give its core away.
   [[nodiscard]] bool yields() const { return yields_; }
@@ -115,6 +126,8 @@ class ContextState {
   int tag_limit_ = 0;
   int next_tag_ = 0;
   int proxy_tag_ = 0;
+  int device_ = no_device;
+  std::any space_;
   std::chrono::milliseconds timeout_;
   topo::Machine machine_;
   bool yields_ = true;

@@ -27,8 +27,8 @@ class Copier {
 
 /// The calling thread copies, at once.
 [[nodiscard]] std::unique_ptr<Copier> make_host_copier();
-/// A stream of its own copies between any memory that the GPU reaches. \throws Error{unsupported} without a
-/// GPU backend, Error{cuda}
+/// A stream of its own, on the current GPU, copies between any memory that the GPU reaches; the GPU must be
+/// current in its calls too. \throws Error{unsupported} without a GPU backend, Error{cuda}
 [[nodiscard]] std::unique_ptr<Copier> make_device_copier();
 
 }  // namespace selvage::detail

@@ -2,6 +2,7 @@
 
 #include "arena.hpp"
 
+#include <selvage/comm/detail/device_scope.hpp>
 #include <selvage/comm/detail/executor.hpp>
 
 #include <array>
@@ -12,18 +13,31 @@
 
 namespace selvage::detail {
 
-/// The PCI bus id of the GPU that Kokkos uses in this process; empty without a GPU backend.
-[[nodiscard]] std::string device_pci_bus_id();
+// Where no GPU is named, the calling thread's current one is meant: a DeviceScope has chosen it.
 
-/// Why GPU memory can't be shared between processes; empty when it is worth trying.
-[[nodiscard]] std::string device_memory_refusal();
+/// The GPU that Kokkos was initialised with; no_device without a GPU backend, or before.
+[[nodiscard]] int default_device();
+
+/// Makes a GPU the calling thread's current one, for good: for threads of the library's own. Does nothing for
+/// no_device. \throws Error{cuda}
+void use_device(int device);
+
+/// The GPU that memory lies on; nothing for memory of the host and memory that moves. \throws Error{cuda}
+[[nodiscard]] std::optional<int> device_of_memory(const void* data);
+
+/// The PCI bus id of a GPU; empty for no_device.
+[[nodiscard]] std::string device_pci_bus_id(int device);
+
+/// Why a GPU's memory can't be shared between processes; empty when it is worth trying.
+[[nodiscard]] std::string device_memory_refusal(int device);
 
 /// What names [data, data + bytes) of this GPU to another process; nothing if the allocator gives no such
 /// names (cudaMallocAsync, managed memory).
 /// \throws Error{cuda}
 [[nodiscard]] std::optional<SharedRange> name_device_memory(const void* data, std::size_t bytes);
 
-/// Maps another process's allocation: where it begins here, and what keeps it mapped. \throws Error{cuda}
+/// Maps another process's allocation for the current GPU: where it begins here, and what keeps it mapped,
+/// whatever GPU is current when that goes. The process that has allocated it can't. \throws Error{cuda}
 [[nodiscard]] std::pair<std::byte*, std::shared_ptr<void>> open_device_memory(
     const std::array<char, 64>& handle);
 

@@ -1,4 +1,5 @@
 #include "halo_plan.hpp"
+#include "make_on_device.hpp"
 
 #include <selvage/comm/halo_exchange.hpp>
 
@@ -70,8 +71,9 @@ std::shared_ptr<detail::HaloPlan> HaloExchange::make_plan(const detail::Executor
                                     .ghost_reuse = options.ghost_reuse,
                                     .transport = options.transport,
                                     .initiation = options.initiation};
-  return std::make_shared<detail::HaloPlan>(grid.context().state(), executor, neighbourhood_of(grid, options),
-                                            choices, std::move(fields));
+  return detail::make_on_device<detail::HaloPlan>(grid.context().device(), grid.context().state(), executor,
+                                                  neighbourhood_of(grid, options), choices,
+                                                  std::move(fields));
 }
 
 template std::shared_ptr<detail::HaloPlan> HaloExchange::make_plan(const detail::Executor&, const Grid<1>&,
@@ -95,19 +97,28 @@ void HaloExchange::exchange_fields(detail::Executor& executor, std::uint64_t fie
   plan_->exchange(executor, fields);
 }
 std::uint64_t HaloExchange::start_fields(detail::Executor& executor, std::uint64_t fields) {
+  const detail::DeviceScope scope(plan_->device());
   return plan_->start(executor, fields);
 }
 void HaloExchange::finish_fields(detail::Executor& executor, std::uint64_t epoch) {
+  const detail::DeviceScope scope(plan_->device());
   plan_->finish(executor, epoch);
 }
 void HaloExchange::reduce_field(detail::Executor& executor, detail::Combiner& combiner,
                                 std::uint64_t fields) {
+  const detail::DeviceScope scope(plan_->device());
   plan_->reduce(executor, combiner, fields);
 }
 HaloPort HaloExchange::make_port(detail::Executor& executor, std::span<const std::byte* const> addresses) {
+  const detail::DeviceScope scope(plan_->device());
   return plan_->make_port(executor, addresses);
 }
+void HaloExchange::prepare_fields(std::uint64_t fields) {
+  const detail::DeviceScope scope(plan_->device());
+  plan_->prepare_capture(fields);
+}
 void HaloExchange::check() const {
+  const detail::DeviceScope scope(plan_->device());
   plan_->check();
 }
 std::string HaloExchange::explain() const {

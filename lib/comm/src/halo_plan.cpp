@@ -83,7 +83,7 @@ HaloPlan::HaloPlan(std::shared_ptr<ContextState> context, const Executor& execut
   forced_transport_ = choices.transport;
   require_same_everywhere(choices);
   context_->all_or_none(construction, [&] {
-    require_valid_arguments();
+    require_valid_arguments(executor);
     require_fields_fit();
     require_boxes_hold_halos();
   });
@@ -119,7 +119,9 @@ void HaloPlan::require_same_everywhere(const HaloChoices& choices) {
   }
 }
 
-void HaloPlan::require_valid_arguments() const {
+void HaloPlan::require_valid_arguments(const Executor& executor) const {
+  context_->require_own_device(executor);
+  for (const Field& field : fields_) context_->require_own_device(field);
   if (fields_.size() > max_fields) {
     throw Error(ErrorKind::usage,
                 fmt::format("{} Views in one HaloExchange: at most {}", fields_.size(), max_fields));
@@ -302,6 +304,7 @@ std::uint64_t HaloPlan::field_bit(const std::byte* address) const {
 }
 
 Step HaloPlan::begin(Executor& executor, std::uint64_t fields, bool reverse, bool at_once) {
+  context_->require_own_device(executor);
   if (fields_in_flight_ != 0) {
     throw Error(ErrorKind::usage,
                 fmt::format("the exchange of epoch {} is still in flight: finish it first", epoch_));
@@ -316,6 +319,11 @@ Step HaloPlan::begin(Executor& executor, std::uint64_t fields, bool reverse, boo
   const Step step{executor, epoch_, fields, reverse, guarded_, at_once};
   for (const auto& transport : transports_) transport->start(step);
   return step;
+}
+
+void HaloPlan::prepare_capture(std::uint64_t fields) {
+  check();
+  for (const auto& transport : transports_) transport->prepare_capture(fields);
 }
 
 void HaloPlan::check() const {
@@ -406,6 +414,7 @@ void HaloPlan::finish(Executor& executor, std::uint64_t epoch) {
   if (epoch != epoch_ || fields_in_flight_ == 0) {
     throw Error(ErrorKind::usage, "finish() needs what start() of the same HaloExchange returned, once");
   }
+  context_->require_own_device(executor);
   end({executor, epoch_, fields_in_flight_, false, guarded_, false});
 }
 

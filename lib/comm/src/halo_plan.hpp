@@ -40,12 +40,14 @@ class HaloPlan {
   /// \return the epoch of the exchange
   std::uint64_t start(Executor& executor, std::uint64_t fields);
   void check() const;
+  void prepare_capture(std::uint64_t fields);
   void finish(Executor& executor, std::uint64_t epoch);
   void reduce(Executor& executor, Combiner& combiner, std::uint64_t fields);
 
   /// Collective. \param addresses  of the Views, in the caller's order
   [[nodiscard]] HaloPort make_port(Executor& executor, std::span<const std::byte* const> addresses);
 
+  [[nodiscard]] int device() const { return context_->device(); }
   [[nodiscard]] std::uint64_t field_bit(const std::byte* address) const;
   [[nodiscard]] std::string explain() const;
   [[nodiscard]] std::int64_t bytes_per_exchange() const;
@@ -61,7 +63,7 @@ class HaloPlan {
   };
 
   void require_same_everywhere(const HaloChoices& choices);
-  void require_valid_arguments() const;
+  void require_valid_arguments(const Executor& executor) const;
   void require_fields_fit() const;
   void require_boxes_hold_halos() const;
   [[nodiscard]] std::vector<PeerPlan> introduce(int first_tag);

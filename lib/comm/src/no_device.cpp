@@ -14,10 +14,21 @@ constexpr const char* no_gpus = "built without a GPU backend";
 
 }  // namespace
 
-std::string device_pci_bus_id() {
+int default_device() {
+  return no_device;
+}
+void use_device(int) {}
+void DeviceScope::enter(int) {
+  throw Error(ErrorKind::unsupported, no_gpus);
+}
+void DeviceScope::leave() noexcept {}
+std::optional<int> device_of_memory(const void*) {
+  return std::nullopt;
+}
+std::string device_pci_bus_id(int) {
   return {};
 }
-std::string device_memory_refusal() {
+std::string device_memory_refusal(int) {
   return no_gpus;
 }
 std::optional<SharedRange> name_device_memory(const void*, std::size_t) {

@@ -27,7 +27,7 @@ Proxy::Proxy(ContextState& context, int header_tag)
       has_threads_(may_use_threads()),
       header_tag_(header_tag),
       receiver_(context, windows_, header_tag_),
-      service_(has_threads_) {
+      service_(has_threads_, context.device()) {
   service_.add(receiver_);
 }
 
@@ -45,7 +45,7 @@ std::unique_ptr<Courier> Proxy::make_message_courier() {
 
 Service& Proxy::helper(int index) {
   while (helpers_.size() <= static_cast<std::size_t>(index)) {
-    helpers_.push_back(std::make_unique<Service>(has_threads_));
+    helpers_.push_back(std::make_unique<Service>(has_threads_, context_.device()));
   }
   return *helpers_[index];
 }

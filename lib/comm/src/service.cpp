@@ -1,5 +1,7 @@
 #include "service.hpp"
 
+#include "device.hpp"
+
 #include <sched.h>
 
 #include <algorithm>
@@ -16,8 +18,8 @@ constexpr std::chrono::microseconds nap{50};
 
 }  // namespace
 
-Service::Service(bool has_thread) {
-  if (has_thread) thread_ = std::thread([this] { run(); });
+Service::Service(bool has_thread, int device) {
+  if (has_thread) thread_ = std::thread([this, device] { run(device); });
 }
 
 Service::~Service() {
@@ -56,20 +58,29 @@ void Service::check() {
   if (error) std::rethrow_exception(error);
 }
 
+void Service::keep_error() {
+  if (!error_) error_ = std::current_exception();
+  has_error_ = true;
+}
+
 bool Service::poll_all() {
   bool busy = false;
   for (Pollable* member : members_) {
     try {
       busy = member->poll() || busy;
     } catch (...) {
-      if (!error_) error_ = std::current_exception();
-      has_error_ = true;
+      keep_error();
     }
   }
   return busy;
 }
 
-void Service::run() {
+void Service::run(int device) {
+  try {
+    use_device(device);
+  } catch (...) {
+    exclusive([&] { keep_error(); });
+  }
   int idle = 0;
   while (!stops_) {
     while (visitors_ > 0) sched_yield();

@@ -26,7 +26,8 @@ class Pollable {
 /// the caller's progress().
 class Service {
  public:
-  explicit Service(bool has_thread);
+  /// \param device  the GPU that is current in its thread, or no_device
+  Service(bool has_thread, int device);
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
   ~Service();
@@ -42,8 +43,10 @@ class Service {
   void check();
 
  private:
-  void run();
+  void run(int device);
   bool poll_all();
+  /// Keeps the exception that is being handled for check().
+  void keep_error();
 
   std::mutex mutex_;
   std::atomic<int> visitors_ = 0;  ///< who waits for the mutex, which the thread would take again at once

@@ -60,6 +60,9 @@ TransferPlan::TransferPlan(std::shared_ptr<ContextState> context, const Executor
     : context_(std::move(context)), on_host_(executor.runs_on_host()) {
   const int tag = context_->take_tags(1);
   context_->all_or_none(construction, [&] {
+    context_->require_own_device(executor);
+    for (const TransferEnd& end : sends) context_->require_own_device(end.memory);
+    for (const TransferEnd& end : receives) context_->require_own_device(end.memory);
     add_ends(sends, receives);
     lay_out_flags(executor);
   });
@@ -79,6 +82,10 @@ TransferPlan::TransferPlan(std::shared_ptr<ContextState> context, const Executor
 TransferPlan::~TransferPlan() {
   paths_.clear();
   if (!on_host_) context_->try_barrier();
+}
+
+int TransferPlan::device() const {
+  return context_->device();
 }
 
 Partner& TransferPlan::partner_of(int rank) {
@@ -291,6 +298,7 @@ void TransferPlan::make_paths(const Executor& executor, const TransferOptions& o
 }
 
 void TransferPlan::start(Executor& executor) {
+  context_->require_own_device(executor);
   if (in_flight_) throw Error(ErrorKind::usage, "a TypedTransfer is started again before finish()");
   in_flight_ = true;
   ++epoch_;
@@ -299,6 +307,7 @@ void TransferPlan::start(Executor& executor) {
 }
 
 void TransferPlan::finish(Executor& executor) {
+  context_->require_own_device(executor);
   if (!in_flight_) throw Error(ErrorKind::usage, "a TypedTransfer is finished that was not started");
   const TransferStep step{executor, epoch_};
   Deadline deadline(context_->timeout());

@@ -26,6 +26,7 @@ class TransferPlan {
   /// Mappings are closed before any owner frees what is mapped: CUDA leaves the other order undefined.
   ~TransferPlan();
 
+  [[nodiscard]] int device() const;
   void start(Executor& executor);
   void finish(Executor& executor);
   void check() const;

@@ -1,16 +1,27 @@
 #include "command_queue.hpp"
+#include "make_on_device.hpp"
 #include "trigger_engine.hpp"
 
 #include <selvage/comm/trigger.hpp>
 
 namespace selvage {
 namespace detail {
+namespace {
+
+std::shared_ptr<ContextState> require_own_device(std::shared_ptr<ContextState> context,
+                                                 const Executor& executor) {
+  context->require_own_device(executor);
+  return context;
+}
+
+}  // namespace
 
 struct TriggerOwner {
   TriggerOwner(std::shared_ptr<ContextState> shared, const Executor& executor,
                const Triggers::Options& options)
-      : context(std::move(shared)),
+      : context(require_own_device(std::move(shared), executor)),
         engine(*context, executor, options.ids, options.ring_entries, context->proxy().make_courier()) {}
+  [[nodiscard]] int device() const { return context->device(); }
 
   std::shared_ptr<ContextState> context;
   TriggerEngine engine;
@@ -19,7 +30,8 @@ struct TriggerOwner {
 struct CommandOwner {
   CommandOwner(std::shared_ptr<ContextState> shared, const Executor& executor, const WindowState& window,
                const CommandRings::Sizes& sizes)
-      : context(std::move(shared)), rings(*context, executor, sizes, &window) {}
+      : context(require_own_device(std::move(shared), executor)), rings(*context, executor, sizes, &window) {}
+  [[nodiscard]] int device() const { return context->device(); }
 
   std::shared_ptr<ContextState> context;
   CommandRings rings;
@@ -47,16 +59,19 @@ NetworkOperation operation_of(const TriggeredTransfer& transfer) {
 }  // namespace detail
 
 Triggers::Triggers(const detail::Executor& executor, const Context& context, const Options& options)
-    : owner_(std::make_unique<detail::TriggerOwner>(context.state(), executor, options)) {}
+    : owner_(detail::make_on_device<detail::TriggerOwner>(context.device(), context.state(), executor,
+                                                          options)) {}
 Triggers::Triggers(Triggers&&) noexcept = default;
 Triggers& Triggers::operator=(Triggers&&) noexcept = default;
 Triggers::~Triggers() = default;
 
 void Triggers::add(TriggerTag tag, const TriggeredTransfer& transfer, std::uint64_t threshold) {
+  const detail::DeviceScope scope(owner_->device());
   owner_->engine.add(tag, detail::operation_of(transfer), threshold);
 }
 void Triggers::add_for_all_epochs(std::uint32_t id, const TriggeredTransfer& transfer,
                                   std::uint64_t threshold) {
+  const detail::DeviceScope scope(owner_->device());
   const detail::NetworkOperation operation = detail::operation_of(transfer);
   owner_->engine.add_for_all_epochs(id, {&operation, 1}, threshold);
 }
@@ -67,20 +82,23 @@ bool Triggers::has_thread() const {
   return owner_->engine.has_thread();
 }
 void Triggers::progress() {
+  const detail::DeviceScope scope(owner_->device());
   owner_->engine.progress();
 }
 void Triggers::check() {
+  const detail::DeviceScope scope(owner_->device());
   owner_->engine.check();
 }
 Triggers::Leftovers Triggers::leftovers() {
+  const detail::DeviceScope scope(owner_->device());
   const auto found = owner_->engine.leftovers();
   return {found.surplus, found.orphaned, found.unfinished};
 }
 
 CommandQueue::CommandQueue(const detail::Executor& executor, const Context& context, const Window& window,
                            const Options& options)
-    : owner_(std::make_unique<detail::CommandOwner>(
-          context.state(), executor, window.state(),
+    : owner_(detail::make_on_device<detail::CommandOwner>(
+          context.device(), context.state(), executor, window.state(),
           detail::CommandRings::Sizes{options.rings, options.slots, options.service_threads})) {}
 CommandQueue::CommandQueue(CommandQueue&&) noexcept = default;
 CommandQueue& CommandQueue::operator=(CommandQueue&&) noexcept = default;
@@ -93,9 +111,11 @@ bool CommandQueue::has_threads() const {
   return owner_->rings.has_threads();
 }
 void CommandQueue::progress() {
+  const detail::DeviceScope scope(owner_->device());
   owner_->rings.progress();
 }
 void CommandQueue::check() {
+  const detail::DeviceScope scope(owner_->device());
   owner_->rings.check();
 }
 

@@ -1,3 +1,4 @@
+#include "make_on_device.hpp"
 #include "mappable.hpp"
 #include "proxy.hpp"
 
@@ -20,8 +21,10 @@ class WindowOwner {
     require_same_size(bytes);
     state_.bytes = bytes;
     state_.memory = executor.runs_on_host() ? MemoryKind::host : MemoryKind::device;
-    context_->all_or_none(window_construction,
-                          [&] { state_.local = allocate_mappable(*context_, executor, bytes); });
+    context_->all_or_none(window_construction, [&] {
+      context_->require_own_device(executor);
+      state_.local = allocate_mappable(*context_, executor, bytes);
+    });
     map_peers();
     state_.id = table_.take_id();
     table_.add(state_);
@@ -38,6 +41,7 @@ class WindowOwner {
   WindowOwner(const WindowOwner&) = delete;
   WindowOwner& operator=(const WindowOwner&) = delete;
 
+  [[nodiscard]] int device() const { return context_->device(); }
   [[nodiscard]] const WindowState& state() const { return state_; }
 
  private:
@@ -82,7 +86,8 @@ class WindowOwner {
 }  // namespace detail
 
 Window::Window(const detail::Executor& executor, const Context& context, std::size_t bytes)
-    : owner_(std::make_unique<detail::WindowOwner>(context.state(), executor, bytes)) {}
+    : owner_(
+          detail::make_on_device<detail::WindowOwner>(context.device(), context.state(), executor, bytes)) {}
 Window::Window(Window&&) noexcept = default;
 Window& Window::operator=(Window&&) noexcept = default;
 Window::~Window() = default;

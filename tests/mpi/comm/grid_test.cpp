@@ -1,6 +1,7 @@
 #include "thrown.hpp"
 
 #include <selvage/comm/grid.hpp>
+#include <selvage/comm/halo_exchange.hpp>
 
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -178,6 +179,28 @@ TEST_F(GridTest, AllocatesTheBoxAndItsGhostsZeroed) {
   for (std::size_t i = 0; i < image.extent(0); ++i) {
     for (std::size_t j = 0; j < image.extent(1); ++j) EXPECT_EQ(image(i, j), 0.0);
   }
+}
+
+/// Some Contexts of one process, each made with an execution space, which says where its Views lie.
+TEST_F(GridTest, AllocatesWhereItsContextWasMadeFor) {
+  const Kokkos::DefaultHostExecutionSpace host;
+  const Context first(host, MPI_COMM_WORLD);
+  const Context second(Kokkos::DefaultExecutionSpace(), MPI_COMM_WORLD);
+  EXPECT_EQ(first.device(), -1);
+  EXPECT_EQ(second.device(), context_.device());
+  const Grid<2> on_host(first, {.cells = {19, 23}, .periodic = {true, true}});
+  const auto u = on_host.allocate<double, Kokkos::LayoutRight, Kokkos::HostSpace>("u", 1);
+  Kokkos::deep_copy(u, -1.0);
+  u(1, 1) = 1.0;
+  u(1, on_host.box().extent(1)) = 1.0;
+  HaloExchange halo(host, on_host, {.width = 1}, u);
+  halo.exchange(host, u);
+  // The wrapped column's value comes from the cell at the other end, on whichever rank that is.
+  EXPECT_EQ(u(1, 0), 1.0) << halo.explain();
+  const Grid<2> anywhere(second, {.cells = {19, 23}});
+  const auto v = anywhere.allocate<double>("v", 1);
+  const auto image = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), v);
+  EXPECT_EQ(image(0, 0), 0.0);
 }
 
 TEST_F(GridTest, NumbersItsOwnCommunicator) {

@@ -81,6 +81,10 @@ class CopyEngineTransport final : public HaloTransport {
     return true;
   }
 
+  void prepare_capture(std::uint64_t fields) override {
+    if (initiation_ == Initiation::host) HaloTransport::prepare_capture(fields);
+  }
+
   void append_contributions(std::size_t field, std::vector<Contribution>& contributions) const override {
     for (const PeerLink& link : links_) {
       contributions.insert(contributions.end(), link.contributions[field].begin(),

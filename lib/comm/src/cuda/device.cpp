@@ -11,21 +11,51 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace selvage::detail {
 
-std::string device_pci_bus_id() {
-  if (!Kokkos::is_initialized()) return {};
+int default_device() {
+  return Kokkos::is_initialized() ? Kokkos::Cuda().cuda_device() : no_device;
+}
+
+void use_device(int device) {
+  if (device != no_device) check_cuda(cudaSetDevice(device), "cudaSetDevice");
+}
+
+void DeviceScope::enter(int device) {
+  int before = no_device;
+  check_cuda(cudaGetDevice(&before), "cudaGetDevice");
+  if (before != device) check_cuda(cudaSetDevice(device), "cudaSetDevice");
+  before_ = before;
+}
+
+void DeviceScope::leave() noexcept {
+  int now = no_device;
+  if (cudaGetDevice(&now) != cudaSuccess || now != before_) cudaSetDevice(before_);
+}
+
+std::optional<int> device_of_memory(const void* data) {
+  cudaPointerAttributes attributes{};
+  check_cuda(cudaPointerGetAttributes(&attributes, data), "cudaPointerGetAttributes");
+  if (attributes.type != cudaMemoryTypeDevice) return std::nullopt;
+  return attributes.device;
+}
+
+std::string device_pci_bus_id(int device) {
+  if (device == no_device) return {};
   char text[32] = {};
-  const int device = Kokkos::Cuda().cuda_device();
   return cudaDeviceGetPCIBusId(text, sizeof text, device) == cudaSuccess ? text : "";
 }
 
-std::string device_memory_refusal() {
-  if (!Kokkos::is_initialized()) return "Kokkos is not initialised, so no GPU is chosen";
+std::string device_memory_refusal(int device) {
+  if (device == no_device) {
+    return Kokkos::is_initialized() ? "the Context was made for a host space"
+                                    : "Kokkos is not initialised, so no GPU is chosen";
+  }
   int unified = 0;
-  check_cuda(cudaDeviceGetAttribute(&unified, cudaDevAttrUnifiedAddressing, Kokkos::Cuda().cuda_device()),
+  check_cuda(cudaDeviceGetAttribute(&unified, cudaDevAttrUnifiedAddressing, device),
              "cudaDeviceGetAttribute");
   return unified != 0 ? "" : "the GPU has no unified addressing";
 }
@@ -59,22 +89,27 @@ std::pair<std::byte*, std::shared_ptr<void>> open_device_memory(const std::array
   cudaIpcMemHandle_t native;
   std::memcpy(&native, handle.data(), sizeof native);
   void* base = nullptr;
+  int device = no_device;
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
   const cudaError_t code = cudaIpcOpenMemHandle(&base, native, cudaIpcMemLazyEnablePeerAccess);
   check_cuda(code, code == cudaErrorAlreadyMapped
                        ? "cudaIpcOpenMemHandle (another library of this process holds a mapping there: MPI "
                          "through UCX, of memory freed since, unless UCX_CUDA_IPC_CACHE=n)"
                        : "cudaIpcOpenMemHandle");
-  return {static_cast<std::byte*>(base),
-          std::shared_ptr<void>(base, [](void* mapped) { cudaIpcCloseMemHandle(mapped); })};
+  return {static_cast<std::byte*>(base), std::shared_ptr<void>(base, [device](void* mapped) {
+            const DeviceScope scope(device);
+            cudaIpcCloseMemHandle(mapped);
+          })};
 }
 
 namespace {
 
 class MpiPool {
  public:
-  void* take(std::size_t bytes) {
+  /// \param device  the current one
+  void* take(int device, std::size_t bytes) {
     const std::lock_guard lock(mutex_);
-    std::vector<void*>& free_blocks = free_[bytes];
+    std::vector<void*>& free_blocks = free_[{device, bytes}];
     if (free_blocks.empty()) {
       void* block = nullptr;
       check_cuda(cudaMalloc(&block, bytes), "cudaMalloc");
@@ -84,14 +119,14 @@ class MpiPool {
     free_blocks.pop_back();
     return block;
   }
-  void give_back(void* block, std::size_t bytes) {
+  void give_back(void* block, int device, std::size_t bytes) {
     const std::lock_guard lock(mutex_);
-    free_[bytes].push_back(block);
+    free_[{device, bytes}].push_back(block);
   }
 
  private:
   std::mutex mutex_;
-  std::map<std::size_t, std::vector<void*>> free_;
+  std::map<std::pair<int, std::size_t>, std::vector<void*>> free_;  ///< by device and size
 };
 
 }  // namespace
@@ -100,9 +135,11 @@ Buffer allocate_for_mpi(std::size_t bytes) {
   static auto* pool = new MpiPool;  // outlives every static that may hold a block
   constexpr std::size_t least_bytes = 4096;
   const std::size_t rounded = std::bit_ceil(std::max(bytes, least_bytes));
-  void* block = pool->take(rounded);
-  return {static_cast<std::byte*>(block),
-          std::shared_ptr<void>(block, [rounded](void* returned) { pool->give_back(returned, rounded); })};
+  int device = no_device;
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  void* block = pool->take(device, rounded);
+  const auto give_back = [device, rounded](void* returned) { pool->give_back(returned, device, rounded); };
+  return {static_cast<std::byte*>(block), std::shared_ptr<void>(block, give_back)};
 }
 
 Buffer allocate_device_words(int count) {

@@ -2,7 +2,6 @@
 #include "check.hpp"
 #include "engine_stream.hpp"
 
-#include <Kokkos_Core.hpp>
 #include <cuda.h>
 
 #include <deque>
@@ -15,8 +14,6 @@ namespace {
 class DeviceCopier final : public Copier {
  public:
   DeviceCopier() {
-    // The calling thread is a service's own, which has no device yet.
-    check_cuda(cudaSetDevice(Kokkos::Cuda().cuda_device()), "cudaSetDevice");
     int lowest = 0;
     int highest = 0;
     check_cuda(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "cudaDeviceGetStreamPriorityRange");

@@ -153,6 +153,11 @@ class DevicePeerTransport final : public HaloTransport {
     return true;
   }
 
+  void prepare_capture(std::uint64_t fields) override {
+    if (initiation_ == Initiation::host) return HaloTransport::prepare_capture(fields);
+    launches_for(fields, false, true);
+  }
+
   void append_contributions(std::size_t field, std::vector<Contribution>& contributions) const override {
     for (const PeerLink& link : links_) {
       contributions.insert(contributions.end(), link.contributions[field].begin(),

@@ -30,6 +30,8 @@ class LocalTransport final : public HaloTransport {
 
   bool progress(const Step&) override { return true; }
 
+  void prepare_capture(std::uint64_t) override {}
+
   /// Read straight from the ghosts: owned cells and ghosts don't overlap.
   void append_contributions(std::size_t field, std::vector<Contribution>& contributions) const override {
     contributions.insert(contributions.end(), contributions_[field].begin(), contributions_[field].end());

@@ -7,6 +7,7 @@
 #include <selvage/comm/detail/executor.hpp>
 #include <selvage/comm/detail/field.hpp>
 #include <selvage/comm/options.hpp>
+#include <selvage/error.hpp>
 
 #include <array>
 #include <cstdint>
@@ -78,6 +79,13 @@ class HaloTransport {
   virtual bool progress(const Step& step) = 0;
   /// What has landed for the cells this rank owns.
   virtual void append_contributions(std::size_t field, std::vector<Contribution>& contributions) const = 0;
+  /// Makes what exchanges of `fields` need but can't be made while their stream is captured.
+  /// \throws Error{unsupported}: what this transport does can't be captured
+  virtual void prepare_capture(std::uint64_t /*fields*/) {
+    throw Error(ErrorKind::unsupported,
+                "only the transports peer and copy_engine with the initiation stream can be captured in a "
+                "graph: explain() says what was chosen, and why");
+  }
   /// Throws what a wait on a device has found since the last call; see HaloExchange::check.
   virtual void check() const {}
   /// Who keeps progress() from being done and what of them was seen, for a timeout's message.

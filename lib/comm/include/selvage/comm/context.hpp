@@ -1,10 +1,13 @@
 #pragma once
 
 #include <selvage/comm/datatype.hpp>
+#include <selvage/comm/detail/device_of.hpp>
 #include <selvage/topo/machine.hpp>
 
+#include <Kokkos_Core.hpp>
 #include <mpi.h>
 
+#include <any>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -21,6 +24,12 @@ class ContextState;
 /// A Context is a handle: copies refer to the same state, which lives until the last of them (and the last
 /// Grid or HaloExchange made from it) is gone. The state must go before MPI_Finalize.
 ///
+/// A Context has one GPU. A process that drives several makes a Context for each, in one order on all
+/// processes: Context g then spans GPU g of every process, on a communicator of its own, and its rank p is
+/// process p. Contexts don't know of each other; one thread may use them in turn or, under
+/// MPI_THREAD_MULTIPLE, a thread each. Whatever is made from a Context lives and runs on its GPU, and every
+/// call leaves the calling thread's current CUDA device as it was.
+///
 /// Environment: `SELVAGE_TIMEOUT_MS` (1 to 86400000, default 30000) bounds every wait;
 /// `SELVAGE_PROXY=caller` leaves what kernels ask for to the caller's progress() instead of a thread;
 /// `SELVAGE_LOGICAL_HOSTS=HxR` splits a machine into pretend hosts (see selvage::topo::Machine);
@@ -29,9 +38,18 @@ class ContextState;
 class Context {
  public:
   /// Collective over `comm`: duplicates it, turns MPI's own abort off on the duplicate, finds the machine,
-  /// and probes whether ranks of one host can map each other's memory.
+  /// and probes whether ranks of one host can map each other's memory. Its GPU is the one that Kokkos was
+  /// initialised with.
   /// \throws Error{usage} when MPI is not initialised, Error{input} for a bad environment variable
   explicit Context(MPI_Comm comm);
+  /// The same for the GPU that `space` runs on, one of several: Kokkos::Cuda(stream) gives an instance on the
+  /// GPU of the stream. Threads that make Contexts at the same time pass communicators of their own.
+  ///
+  /// \param space  Grid::allocate allocates there, so the Context keeps a copy: it and its Views go before
+  ///               Kokkos::finalize() and before the stream. For a host space the Context has no GPU.
+  template <class Space>
+  requires Kokkos::is_execution_space_v<Space> Context(const Space& space, MPI_Comm comm)
+      : Context(comm, detail::device_of(space), std::any(space)) {}
 
   [[nodiscard]] int rank() const;
   [[nodiscard]] int size() const;
@@ -39,6 +57,8 @@ class Context {
   [[nodiscard]] MPI_Comm comm() const;
   /// Who shares a host with whom; the same on all ranks.
   [[nodiscard]] const topo::Machine& machine() const;
+  /// CUDA's number of its GPU in this process; -1 without one.
+  [[nodiscard]] int device() const;
   /// The longest that any wait lasts before it becomes Error{timeout}.
   [[nodiscard]] std::chrono::milliseconds timeout() const;
 
@@ -56,7 +76,16 @@ class Context {
   /// Below the public interface: what lib/comm's own objects share.
   [[nodiscard]] const std::shared_ptr<detail::ContextState>& state() const { return state_; }
 
+  /// The instance that a Context was made with, if it is one of that type; null else.
+  template <class Space>
+  [[nodiscard]] const Space* space_as() const {
+    return std::any_cast<Space>(&space());
+  }
+
  private:
+  Context(MPI_Comm comm, int device, std::any space);
+  [[nodiscard]] const std::any& space() const;
+
   std::shared_ptr<detail::ContextState> state_;
 };
 

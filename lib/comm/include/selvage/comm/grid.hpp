@@ -66,7 +66,7 @@ class Grid {
   /// Extents are box().extent(axis) + width[axis].low + width[axis].high, then `components` if it isn't 0
   /// (rank D+1). The first cell of the box is at index width[axis].low. Host memory belongs to the Context
   /// and lives as long as it or until context().deallocate_shared(view.data()); device memory is an ordinary
-  /// managed View. Not collective.
+  /// managed View, on the Context's GPU. Not collective.
   template <class T, class Layout = void, class MemorySpace = Kokkos::DefaultExecutionSpace::memory_space>
   [[nodiscard]] auto allocate(const std::string& label, const Width<D>& width) const {
     return allocate_view<T, D, Layout, MemorySpace>(label, width, 0, std::make_index_sequence<D>{});
@@ -114,7 +114,12 @@ auto Grid<D>::allocate_view(const std::string& label, const Width<D>& width, std
     const std::size_t bytes = View::required_allocation_size(extents[Axis]...);
     return View(static_cast<T*>(context_.allocate_shared(bytes)), extents[Axis]...);
   } else {
-    return View(label, extents[Axis]...);
+    const detail::DeviceScope scope(context_.device());
+    const auto* space = context_.space_as<typename MemorySpace::execution_space>();
+    if (space == nullptr) return View(label, extents[Axis]...);
+    View view(Kokkos::view_alloc(*space, label), extents[Axis]...);
+    space->fence("comm::allocate");
+    return view;
   }
 }
 

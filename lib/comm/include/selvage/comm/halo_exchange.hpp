@@ -120,7 +120,18 @@ class HaloExchange {
   /// that don't wait themselves: their league isn't resident at once, or ranks share a GPU.
   template <class Space>
   void await(const Space& space, const HaloPort& port) const {
+    const detail::DeviceScope scope(detail::device_of(space));
     Kokkos::parallel_for("comm::await", Kokkos::TeamPolicy<Space>(space, 1, 1), detail::AwaitGhosts{port});
+  }
+
+  /// Call it before exchanges of `views` are captured in a CUDA graph (then_exchange() does): what they need is
+  /// made here, since a capture forbids that. Kernels load when they are first launched, which a capture may
+  /// forbid too, so exchange these Views once before. Not collective.
+  /// \throws Error{unsupported} where an exchange can't be captured: only the stream initiation of the
+  ///         transports peer and copy_engine can; what check() throws
+  template <class... Views>
+  void prepare_capture(const Views&... views) {
+    prepare_fields(select(views...));
   }
 
   /// Throws what the device found while it waited for earlier exchanges: a kernel can't throw, so a late
@@ -154,6 +165,7 @@ class HaloExchange {
   std::uint64_t start_fields(detail::Executor& executor, std::uint64_t fields);
   void finish_fields(detail::Executor& executor, std::uint64_t epoch);
   [[nodiscard]] HaloPort make_port(detail::Executor& executor, std::span<const std::byte* const> addresses);
+  void prepare_fields(std::uint64_t fields);
   void reduce_field(detail::Executor& executor, detail::Combiner& combiner, std::uint64_t fields);
 
   std::shared_ptr<detail::HaloPlan> plan_;  // shared only so that its type may stay incomplete here

@@ -48,7 +48,7 @@ class Window {
 
  private:
   Window(const detail::Executor& executor, const Context& context, std::size_t bytes);
-  std::unique_ptr<detail::WindowOwner> owner_;
+  std::shared_ptr<detail::WindowOwner> owner_;  // shared only so that its type may stay incomplete here
 };
 
 /// An operation that waits for triggers.
@@ -115,7 +115,7 @@ class Triggers {
 
  private:
   Triggers(const detail::Executor& executor, const Context& context, const Options& options);
-  std::unique_ptr<detail::TriggerOwner> owner_;
+  std::shared_ptr<detail::TriggerOwner> owner_;  // shared only so that its type may stay incomplete here
 };
 
 /// ComP-Net (LeBeane, ch. 5): kernels write whole descriptors of one-sided operations on a Window into rings, one
@@ -149,7 +149,7 @@ class CommandQueue {
  private:
   CommandQueue(const detail::Executor& executor, const Context& context, const Window& window,
                const Options& options);
-  std::unique_ptr<detail::CommandOwner> owner_;
+  std::shared_ptr<detail::CommandOwner> owner_;  // shared only so that its type may stay incomplete here
 };
 
 }  // namespace selvage

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <selvage/comm/detail/copy_box.hpp>
+#include <selvage/comm/detail/device_scope.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -41,6 +42,8 @@ class Executor {
   [[nodiscard]] virtual bool runs_on_host() const = 0;
   /// The instance's cudaStream_t; null on hosts.
   [[nodiscard]] virtual void* stream() const = 0;
+  /// The number of the instance's GPU; no_device on hosts.
+  [[nodiscard]] virtual int device() const { return no_device; }
 };
 
 /// How a reduction folds one contribution into what a rank owns.

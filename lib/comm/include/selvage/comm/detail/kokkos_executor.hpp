@@ -1,12 +1,12 @@
 #pragma once
 
+#include <selvage/comm/detail/device_of.hpp>
 #include <selvage/comm/detail/executor.hpp>
 #include <selvage/comm/detail/host_copy.hpp>
 
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
-#include <string>
 
 namespace selvage::detail {
 
@@ -118,7 +118,9 @@ class KokkosExecutor final : public Executor {
   void fence() override { space_.fence("comm::fence"); }
 
   [[nodiscard]] Buffer allocate(std::size_t bytes) const override {
-    return allocate_in<typename Space::memory_space>("comm::buffer", bytes);
+    // The instance says on which of several GPUs.
+    return allocate_as<typename Space::memory_space>(
+        Kokkos::view_alloc(space_, "comm::buffer", Kokkos::WithoutInitializing), bytes);
   }
   [[nodiscard]] Buffer allocate_zeroed(std::size_t bytes) const override {
     Buffer buffer = allocate(bytes);
@@ -127,10 +129,11 @@ class KokkosExecutor final : public Executor {
     return buffer;
   }
   [[nodiscard]] Buffer allocate_staging(std::size_t bytes) const override {
-    return allocate_in<StagingSpace>("comm::staging", bytes);
+    return allocate_as<StagingSpace>(Kokkos::view_alloc("comm::staging", Kokkos::WithoutInitializing), bytes);
   }
   [[nodiscard]] bool runs_on_host() const override { return is_host_space<Space>; }
   [[nodiscard]] void* stream() const override { return stream_of(space_); }
+  [[nodiscard]] int device() const override { return device_of(space_); }
 
  private:
   using StagingSpace =
@@ -141,10 +144,9 @@ class KokkosExecutor final : public Executor {
     return Kokkos::View<std::byte*, MemorySpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(data, bytes);
   }
 
-  template <class MemorySpace>
-  static Buffer allocate_in(const std::string& label, std::size_t bytes) {
-    auto view = std::make_shared<Kokkos::View<std::byte*, MemorySpace>>(
-        Kokkos::view_alloc(label, Kokkos::WithoutInitializing), bytes);
+  template <class MemorySpace, class Properties>
+  static Buffer allocate_as(const Properties& properties, std::size_t bytes) {
+    auto view = std::make_shared<Kokkos::View<std::byte*, MemorySpace>>(properties, bytes);
     std::byte* data = view->data();
     return {data, std::move(view)};
   }
