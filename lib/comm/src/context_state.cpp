@@ -394,7 +394,11 @@ Proxy& ContextState::proxy() {
 }
 
 int ContextState::take_tags(int count) {
-  if (next_tag_ > tag_limit_ - count) next_tag_ = proxy_tag_ + 1;
+  if (next_tag_ > tag_limit_ - count) {
+    throw Error(
+        ErrorKind::unsupported,
+        fmt::format("a Context has no {} message tags left of MPI's {}: make a new one", count, tag_limit_));
+  }
   const int first = next_tag_;
   next_tag_ += count;
   return first;

@@ -90,8 +90,10 @@ class ContextState {
   template <class T>
   [[nodiscard]] std::vector<T> gather(const T& mine, std::string_view operation);
 
-  /// The first of `count` message tags that nobody else on this communicator uses. Collective by convention:
-  /// all ranks ask in the same order.
+  /// The first of `count` message tags that nobody else on this communicator has used or will. Collective by
+  /// convention: all ranks ask in the same order.
+  /// \throws Error{unsupported}, on all ranks, when MPI has no more: a tag used twice could bring one object the
+  ///         late message of another
   [[nodiscard]] int take_tags(int count);
 
   /// What carries out the operations of kernels; made at the first call. Not collective, but a rank without
