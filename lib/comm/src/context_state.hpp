@@ -75,7 +75,7 @@ class ContextState {
     MPI_Request* add(int rank);
   };
   /// \param purpose  completes "waited N ms for rank 3 ..."
-  void wait_messages(Messages& messages, std::string_view purpose) const;
+  void wait_messages(Messages& messages, std::string_view purpose);
 
   /// Collective: every rank says whether it failed; when any did, all throw the error of the lowest rank
   /// that did.
@@ -87,6 +87,9 @@ class ContextState {
   /// Collective, for destructors: waits up to a second for the other ranks to come here too, and never
   /// throws. Does nothing while an exception unwinds or after MPI_Finalize.
   void try_barrier() noexcept;
+  /// Says that this rank leaves something undone that others may still send messages for, or it to them. The
+  /// communicators are never freed then, on any rank.
+  void give_up() noexcept { has_given_up_ = true; }
 
   /// Collective, with bounded waiting: the smallest and largest of `values`, and a rank that holds each.
   struct Extremes {
@@ -98,8 +101,10 @@ class ContextState {
   template <class T>
   [[nodiscard]] std::vector<T> gather(const T& mine, std::string_view operation);
 
-  /// The first of `count` message tags that nobody else on this communicator uses. Collective by convention:
-  /// all ranks ask in the same order.
+  /// The first of `count` message tags that nobody else on this communicator has used or will. Collective by
+  /// convention: all ranks ask in the same order.
+  /// \throws Error{unsupported}, on all ranks, when MPI has no more: a tag used twice could bring one object the
+  ///         late message of another
   [[nodiscard]] int take_tags(int count);
 
   /// What carries out the operations of kernels; made at the first call. Not collective, but a rank without
@@ -111,6 +116,8 @@ class ContextState {
   void probe_mappings();
   void share_layouts();
   void wait_request(MPI_Request& request, const std::function<std::string()>& what);
+  [[nodiscard]] bool completes_soon(MPI_Request& request) noexcept;
+  [[nodiscard]] bool all_part_in_order() noexcept;
   template <class Buffers>
   void wait_collective(MPI_Request& request, std::unique_ptr<Buffers>& buffers, std::string_view operation);
   void probe_device_mappings();
@@ -120,7 +127,7 @@ class ContextState {
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   MPI_Comm users_comm_ = MPI_COMM_NULL;
-  bool abandoned_ = false;  ///< a collective call on comm_ was given up and may still go on inside MPI
+  bool has_given_up_ = false;
   int rank_ = 0;
   int size_ = 0;
   int tag_limit_ = 0;

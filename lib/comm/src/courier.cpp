@@ -34,7 +34,8 @@ Courier::Courier(ContextState& context, const WindowTable& windows, int header_t
 Courier::~Courier() {
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (finalized) return;
+  if (finalized || requests_.empty()) return;
+  context_.give_up();
   bool reads = false;
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     if (owners_[i].expected_bytes < 0) {

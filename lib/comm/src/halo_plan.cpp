@@ -95,6 +95,11 @@ HaloPlan::HaloPlan(std::shared_ptr<ContextState> context, const Executor& execut
   make_transports(peers_, choices, executor, first_tag);
 }
 
+/// An exchange in flight, above all one that failed, leaves messages behind.
+HaloPlan::~HaloPlan() {
+  if (fields_in_flight_ != 0) context_->give_up();
+}
+
 void HaloPlan::require_same_everywhere(const HaloChoices& choices) {
   std::vector<Argument> arguments{{"number of Views", static_cast<int>(fields_.size()), number_text},
                                   {"number of axes", neighbourhood_.shape.axes, number_text},
@@ -327,8 +332,13 @@ void HaloPlan::prepare_capture(std::uint64_t fields) {
 }
 
 void HaloPlan::check() const {
-  for (const auto& transport : transports_) transport->check();
-  for (const auto& port : ports_) port->check();
+  try {
+    for (const auto& transport : transports_) transport->check();
+    for (const auto& port : ports_) port->check();
+  } catch (const Error&) {
+    context_->give_up();
+    throw;
+  }
 }
 
 /// Why a port's kernels can't store into a neighbour's memory; empty where they can.

@@ -35,6 +35,9 @@ class HaloPlan {
   /// Collective. \throws what HaloExchange's constructor says
   HaloPlan(std::shared_ptr<ContextState> context, const Executor& executor, Neighbourhood neighbourhood,
            HaloChoices choices, std::vector<Field> fields);
+  ~HaloPlan();
+  HaloPlan(const HaloPlan&) = delete;
+  HaloPlan& operator=(const HaloPlan&) = delete;
 
   void exchange(Executor& executor, std::uint64_t fields);
   /// \return the epoch of the exchange

@@ -80,6 +80,8 @@ TransferPlan::TransferPlan(std::shared_ptr<ContextState> context, const Executor
 }
 
 TransferPlan::~TransferPlan() {
+  // A transfer in flight, above all one that failed, leaves messages behind.
+  if (in_flight_) context_->give_up();
   paths_.clear();
   if (!on_host_) context_->try_barrier();
 }
@@ -333,7 +335,12 @@ void TransferPlan::throw_late(const TransferStep& step) const {
 }
 
 void TransferPlan::check() const {
-  for (const auto& path : paths_) path->check();
+  try {
+    for (const auto& path : paths_) path->check();
+  } catch (const Error&) {
+    context_->give_up();
+    throw;
+  }
 }
 
 std::string TransferPlan::explain() const {

@@ -22,7 +22,8 @@ class ContextState;
 /// What every communication object of one group of ranks shares: its communicator, its machine, its memory.
 ///
 /// A Context is a handle: copies refer to the same state, which lives until the last of them (and the last
-/// Grid or HaloExchange made from it) is gone. The state must go before MPI_Finalize.
+/// Grid or HaloExchange made from it) is gone. The state must go before MPI_Finalize, and on all ranks together:
+/// it waits up to a second for the others, and keeps its communicators when one is late or has given something up.
 ///
 /// A Context has one GPU. A process that drives several makes a Context for each, in one order on all
 /// processes: Context g then spans GPU g of every process, on a communicator of its own, and its rank p is
@@ -53,7 +54,7 @@ class Context {
 
   [[nodiscard]] int rank() const;
   [[nodiscard]] int size() const;
-  /// A duplicate for its users, with MPI_ERRORS_RETURN: the library sends nothing on it. Owned by the Context.
+  /// A duplicate for its users, with MPI_ERRORS_RETURN: the library sends nothing on it while it lives. Owned by the Context.
   [[nodiscard]] MPI_Comm comm() const;
   /// Who shares a host with whom; the same on all ranks.
   [[nodiscard]] const topo::Machine& machine() const;
