@@ -145,10 +145,11 @@ CommandRings::CommandRings(ContextState& context, const Executor& executor, cons
   port_.capacity = sizes.capacity;
   port_.timeout_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(context.timeout()).count());
   if (window != nullptr) port_.window = reinterpret_cast<std::uint64_t>(window->local.data);
+  const MemoryKind memory = window != nullptr ? window->memory : sizes.message_memory;
   for (int i = 0; i < sizes.service_threads; ++i) {
     services_.push_back(std::make_unique<CommandService>(
-        window, window != nullptr ? proxy_.make_courier() : proxy_.make_message_courier(), sizes.capacity,
-        sizes.message_memory));
+        window, window != nullptr ? proxy_.make_courier(memory) : proxy_.make_message_courier(memory),
+        sizes.capacity, sizes.message_memory));
   }
   for (int ring = 0; ring < sizes.rings; ++ring) {
     services_[ring % sizes.service_threads]->add(port_.slots + ring * sizes.capacity,

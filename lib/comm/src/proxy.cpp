@@ -35,12 +35,17 @@ Proxy::~Proxy() {
   service_.remove(receiver_);
 }
 
-std::unique_ptr<Courier> Proxy::make_courier() {
-  return std::make_unique<Courier>(context_, windows_, header_tag_, context_.take_tags(Courier::tags));
+std::unique_ptr<Courier> Proxy::make_courier(MemoryKind memory) {
+  return std::make_unique<Courier>(context_, windows_, header_tag_, context_.take_tags(Courier::tags),
+                                   memory);
 }
 
-std::unique_ptr<Courier> Proxy::make_message_courier() {
-  return std::make_unique<Courier>(context_, windows_, header_tag_, Courier::no_tags);
+std::unique_ptr<Courier> Proxy::make_message_courier(MemoryKind memory) {
+  return std::make_unique<Courier>(context_, windows_, header_tag_, Courier::no_tags, memory);
+}
+
+void Proxy::prepare_to_receive(MemoryKind memory) {
+  service_.exclusive([&] { receiver_.prepare(memory); });
 }
 
 Service& Proxy::helper(int index) {

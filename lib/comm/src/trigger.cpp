@@ -6,11 +6,20 @@
 namespace selvage {
 namespace detail {
 
+namespace {
+
+MemoryKind memory_of(const Executor& executor) {
+  return executor.runs_on_host() ? MemoryKind::host : MemoryKind::device;
+}
+
+}  // namespace
+
 struct TriggerOwner {
   TriggerOwner(std::shared_ptr<ContextState> shared, const Executor& executor,
                const Triggers::Options& options)
       : context(std::move(shared)),
-        engine(*context, executor, options.ids, options.ring_entries, context->proxy().make_courier()) {}
+        engine(*context, executor, options.ids, options.ring_entries,
+               context->proxy().make_courier(memory_of(executor))) {}
 
   std::shared_ptr<ContextState> context;
   TriggerEngine engine;

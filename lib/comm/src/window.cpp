@@ -22,6 +22,7 @@ class WindowOwner {
     state_.memory = executor.runs_on_host() ? MemoryKind::host : MemoryKind::device;
     context_->all_or_none(window_construction,
                           [&] { state_.local = allocate_mappable(*context_, executor, bytes); });
+    context_->all_or_none(window_construction, [&] { context_->proxy().prepare_to_receive(state_.memory); });
     map_peers();
     state_.id = table_.take_id();
     table_.add(state_);

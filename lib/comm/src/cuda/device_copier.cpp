@@ -9,19 +9,25 @@
 namespace selvage::detail {
 namespace {
 
-/// One stream, apart from any instance of Kokkos; highest priority, because kernels wait for what it copies.
+/// Copies underway at a time, of which each may need an event of its own; more than rings usually hold.
+constexpr int events_at_first = 256;
+
+/// One stream, apart from any instance of Kokkos; highest priority, because kernels wait for what it copies. Made,
+/// with its events, before any kernel waits: CUDA may make neither while one runs.
 class DeviceCopier final : public Copier {
  public:
   DeviceCopier() {
-    // The calling thread is a service's own, which has no device yet.
     check_cuda(cudaSetDevice(Kokkos::Cuda().cuda_device()), "cudaSetDevice");
+    check_driver(cuCtxGetCurrent(&context_), "cuCtxGetCurrent");
     int lowest = 0;
     int highest = 0;
     check_cuda(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "cudaDeviceGetStreamPriorityRange");
     check_cuda(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, highest),
                "cudaStreamCreateWithPriority");
+    for (int i = 0; i < events_at_first; ++i) spare_.push_back(make_event());
   }
   ~DeviceCopier() override {
+    cuCtxSetCurrent(context_);
     cudaStreamSynchronize(stream_);
     for (const Mark& mark : marks_) cudaEventDestroy(mark.event);
     for (const cudaEvent_t event : spare_) cudaEventDestroy(event);
@@ -30,26 +36,23 @@ class DeviceCopier final : public Copier {
 
   void copy(std::byte* target, const std::byte* source, std::size_t bytes) override {
     if (bytes == 0) return;
+    enter_context();
     check_cuda(cudaMemcpyAsync(target, source, bytes, cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
   }
 
   /// By the stream itself: such a write comes after a fence at system scope.
   void release(std::uint64_t& word, std::uint64_t value) override {
-    const CUresult code = cuStreamWriteValue64(stream_, reinterpret_cast<CUdeviceptr>(&word), value,
-                                               CU_STREAM_WRITE_VALUE_DEFAULT);
-    if (code == CUDA_SUCCESS) return;
-    throw Error(ErrorKind::cuda, fmt::format("cuStreamWriteValue64 failed with CUresult {}", int{code}),
-                code);
+    enter_context();
+    check_driver(cuStreamWriteValue64(stream_, reinterpret_cast<CUdeviceptr>(&word), value,
+                                      CU_STREAM_WRITE_VALUE_DEFAULT),
+                 "cuStreamWriteValue64");
   }
 
   [[nodiscard]] std::uint64_t mark() override {
-    cudaEvent_t event = nullptr;
-    if (spare_.empty()) {
-      check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
-    } else {
-      event = spare_.back();
-      spare_.pop_back();
-    }
+    enter_context();
+    if (spare_.empty()) spare_.push_back(make_event());
+    const cudaEvent_t event = spare_.back();
+    spare_.pop_back();
     check_cuda(cudaEventRecord(event, stream_), "cudaEventRecord");
     marks_.push_back({++last_ticket_, event});
     return last_ticket_;
@@ -57,6 +60,7 @@ class DeviceCopier final : public Copier {
 
   /// Tickets come true in order, as the stream runs.
   [[nodiscard]] bool has_done(std::uint64_t ticket) override {
+    enter_context();
     while (!marks_.empty() && marks_.front().ticket <= ticket) {
       const cudaError_t code = cudaEventQuery(marks_.front().event);
       if (code == cudaErrorNotReady) return false;
@@ -73,6 +77,24 @@ class DeviceCopier final : public Copier {
     cudaEvent_t event;
   };
 
+  static void check_driver(CUresult code, std::string_view call) {
+    if (code == CUDA_SUCCESS) return;
+    throw Error(ErrorKind::cuda, fmt::format("{} failed with CUresult {}", call, int{code}), code);
+  }
+  static cudaEvent_t make_event() {
+    cudaEvent_t event = nullptr;
+    check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+    return event;
+  }
+  /// A service's thread, which did not make this, has no context of its own yet.
+  void enter_context() const {
+    thread_local CUcontext entered = nullptr;
+    if (entered == context_) return;
+    check_driver(cuCtxSetCurrent(context_), "cuCtxSetCurrent");
+    entered = context_;
+  }
+
+  CUcontext context_ = nullptr;
   cudaStream_t stream_ = nullptr;
   std::uint64_t last_ticket_ = 0;
   std::deque<Mark> marks_;
