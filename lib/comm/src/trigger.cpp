@@ -90,7 +90,10 @@ CommandQueue::CommandQueue(const detail::Executor& executor, const Context& cont
                            const Options& options)
     : owner_(std::make_unique<detail::CommandOwner>(
           context.state(), executor, window.state(),
-          detail::CommandRings::Sizes{options.rings, options.slots, options.service_threads})) {}
+          detail::CommandRings::Sizes{.rings = options.rings,
+                                      .capacity = options.slots,
+                                      .service_threads = options.service_threads,
+                                      .placement = options.placement})) {}
 CommandQueue::CommandQueue(CommandQueue&&) noexcept = default;
 CommandQueue& CommandQueue::operator=(CommandQueue&&) noexcept = default;
 CommandQueue::~CommandQueue() = default;
