@@ -16,6 +16,8 @@ set(SELVAGE_TEST_ENVIRONMENT
     KOKKOS_DISABLE_WARNINGS=1
     OMPI_ALLOW_RUN_AS_ROOT=1
     OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    # Halos by proxy are refused otherwise.
+    CUDA_MODULE_LOADING=EAGER
     # A busy machine has no say in whether a test passes: HDF5's locks fail on some network file systems.
     HDF5_USE_FILE_LOCKING=FALSE
     # Open MPI leaks in plugins that it has unloaded by the time the leaks are counted, so no suppression can name them.

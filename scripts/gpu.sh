@@ -112,6 +112,8 @@ main() {
   export SELVAGE_HARDWARE=${SELVAGE_HARDWARE:-$(hardware)}
   # NVLink multicast stays off: a program that dies with it can take the switch down.
   export NCCL_NVLS_ENABLE=0 NVSHMEM_DISABLE_NVLS=1 TORCH_SYMM_MEM_DISABLE_MULTICAST=1
+  # Halos by proxy are refused otherwise.
+  export CUDA_MODULE_LOADING=EAGER
   step "GPU-aware MPI" "$repository/scripts/deps.sh" --ucx
   if [ -n "$figures" ]; then
     configure_and_build cuda bench_latency bench_halo bench_jacobi

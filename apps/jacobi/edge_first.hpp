@@ -1,5 +1,6 @@
 #pragma once
 
+#include "jacobi/region.hpp"
 #include "jacobi/sweep.hpp"
 
 #include <selvage/comm/halo_exchange.hpp>
@@ -8,12 +9,17 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <vector>
+
+#ifdef KOKKOS_ENABLE_CUDA
+#include "jacobi/cuda/edge_first_blocks.hpp"
+#endif
 
 namespace selvage::jacobi {
 
-/// A box cut into tiles, those that touch neighbours first, so that a kernel's first teams are the ones whose
-/// cells others wait for.
+/// A box cut into tiles: a shell along the sides that touch neighbours, whose tiles come first, so that a kernel's
+/// first teams are the ones whose cells others wait for, and the interior.
 template <int D, class Space>
 class EdgeFirstTiles {
  public:
@@ -21,60 +27,78 @@ class EdgeFirstTiles {
 
   /// \param own    local cells, ghosts counted
   /// \param inner  those of them that read no ghosts and that no neighbour keeps
-  EdgeFirstTiles(const Box<D>& own, const Box<D>& inner) : range_(cell_range(own)) {
-    std::int64_t count = 1;
+  EdgeFirstTiles(const Box<D>& own, const Box<D>& inner) : own_(cell_range(own)) {
+    Box<D> interior = own;
     for (int axis = 0; axis < D; ++axis) {
-      counts_[axis] = (range_.extent[axis] + extent(axis) - 1) / extent(axis);
-      count *= counts_[axis];
+      if (inner.begin[axis] > own.begin[axis]) interior.begin[axis] += shell_cells(axis);
+      if (inner.end[axis] < own.end[axis]) interior.end[axis] -= shell_cells(axis);
     }
-    std::vector<std::int32_t> edges;
-    std::vector<std::int32_t> rest;
-    for (std::int64_t tile = 0; tile < count; ++tile)
-      (is_inside(box(tile), inner) ? rest : edges).push_back(static_cast<std::int32_t>(tile));
-    edge_count_ = static_cast<int>(edges.size());
-    edges.insert(edges.end(), rest.begin(), rest.end());
-    order_ = Order("jacobi::tiles", edges.size());
-    Kokkos::deep_copy(order_,
-                      Kokkos::View<const std::int32_t*, Kokkos::HostSpace>(edges.data(), edges.size()));
+    if (is_empty(interior)) interior.end = interior.begin;
+    interior_ = cell_range(interior);
+    std::vector<CellRange<D>> edges;
+    for (const Box<D>& slab : without(own, interior)) {
+      const CellRange<D> range = cell_range(slab);
+      const auto counts = tile_counts(range);
+      for (std::int64_t tile = 0; tile < product(counts); ++tile)
+        edges.push_back(tile_of(range, counts, tile));
+    }
+    edges_ = Edges("jacobi::edges", edges.size());
+    Kokkos::deep_copy(edges_,
+                      Kokkos::View<const CellRange<D>*, Kokkos::HostSpace>(edges.data(), edges.size()));
+    interior_counts_ = tile_counts(interior_);
   }
 
-  [[nodiscard]] int count() const { return static_cast<int>(order_.extent(0)); }
+  [[nodiscard]] const CellRange<D>& own() const { return own_; }
+  [[nodiscard]] const CellRange<D>& interior() const { return interior_; }
+  [[nodiscard]] const CellRange<D>* edges() const { return edges_.data(); }
+
+  [[nodiscard]] int count() const { return edge_count() + static_cast<int>(product(interior_counts_)); }
   /// The first so many touch neighbours.
-  [[nodiscard]] KOKKOS_FUNCTION int edge_count() const { return edge_count_; }
-  [[nodiscard]] KOKKOS_FUNCTION CellRange<D> at(int place) const { return box(order_(place)); }
+  [[nodiscard]] KOKKOS_FUNCTION int edge_count() const { return static_cast<int>(edges_.extent(0)); }
+  [[nodiscard]] KOKKOS_FUNCTION CellRange<D> at(int place) const {
+    if (place < edge_count()) return edges_(place);
+    return tile_of(interior_, interior_counts_, place - edge_count());
+  }
 
  private:
-  using Order = Kokkos::View<std::int32_t*, MemorySpace>;
+  using Edges = Kokkos::View<CellRange<D>*, MemorySpace>;
+  using Counts = Kokkos::Array<std::int64_t, D>;
 
+  /// As thin as keeps a kernel's loads whole.
+  static std::int64_t shell_cells(int axis) { return axis == D - 1 ? 32 : axis == 0 && D == 3 ? 2 : 4; }
   /// Enough work for a team, in rows that a warp reads at once.
   KOKKOS_FUNCTION static constexpr std::int64_t extent(int axis) {
     return axis == D - 1 ? 256 : D == 2 ? 16 : 4;
   }
 
-  [[nodiscard]] KOKKOS_FUNCTION CellRange<D> box(std::int64_t tile) const {
+  KOKKOS_FUNCTION static std::int64_t product(const Counts& counts) {
+    std::int64_t result = 1;
+    for (int axis = 0; axis < D; ++axis) result *= counts[axis];
+    return result;
+  }
+  static Counts tile_counts(const CellRange<D>& range) {
+    Counts counts{};
+    for (int axis = 0; axis < D; ++axis)
+      counts[axis] = (range.extent[axis] + extent(axis) - 1) / extent(axis);
+    return counts;
+  }
+  KOKKOS_FUNCTION static CellRange<D> tile_of(const CellRange<D>& range, const Counts& counts,
+                                              std::int64_t tile) {
     CellRange<D> result{};
     for (int axis = D - 1; axis >= 0; --axis) {
-      const std::int64_t begin = tile % counts_[axis] * extent(axis);
-      tile /= counts_[axis];
-      const std::int64_t left = range_.extent[axis] - begin;
-      result.begin[axis] = range_.begin[axis] + begin;
+      const std::int64_t begin = tile % counts[axis] * extent(axis);
+      tile /= counts[axis];
+      const std::int64_t left = range.extent[axis] - begin;
+      result.begin[axis] = range.begin[axis] + begin;
       result.extent[axis] = left < extent(axis) ? left : extent(axis);
     }
     return result;
   }
 
-  static bool is_inside(const CellRange<D>& tile, const Box<D>& inner) {
-    for (int axis = 0; axis < D; ++axis) {
-      if (tile.begin[axis] < inner.begin[axis] || tile.begin[axis] + tile.extent[axis] > inner.end[axis])
-        return false;
-    }
-    return true;
-  }
-
-  CellRange<D> range_;
-  Kokkos::Array<std::int64_t, D> counts_{};
-  int edge_count_ = 0;
-  Order order_;
+  CellRange<D> own_;
+  CellRange<D> interior_;
+  Counts interior_counts_{};
+  Edges edges_;
 };
 
 /// One sweep in one kernel that sends its own boundary (HaloPort). The teams of edge tiles wait for the ghosts
@@ -165,10 +189,39 @@ struct EdgeFirstSweep {
 
 namespace detail {
 
+#ifdef KOKKOS_ENABLE_CUDA
+/// \return false, and nothing is done, where the form of GPUs can't
+template <class Stencil, bool has_source, class Real>
+[[nodiscard]] bool sweep_edge_first_blocks(const Kokkos::Cuda& space, const HaloPort& port, int view,
+                                           const EdgeFirstTiles<Stencil::dimensions, Kokkos::Cuda>& tiles,
+                                           const SweepFields<Real, Stencil::dimensions>& fields) {
+  const auto launch = [&]<int along_x>(std::integral_constant<int, along_x>) {
+    return cuda::launch_edge_first(space, "jacobi::edge_first",
+                                   cuda::EdgeFirstBlocks<Real, Stencil, has_source, along_x>{
+                                       .port = port,
+                                       .view = view,
+                                       .own = tiles.own(),
+                                       .tiles = tiles.edges(),
+                                       .tile_count = static_cast<unsigned>(tiles.edge_count()),
+                                       .interior = {fields, tiles.interior()}});
+  };
+  constexpr int widest = BlockShape<Real, Stencil::dimensions>::widest;
+  if (packs_fit(fields, widest)) return launch(std::integral_constant<int, widest>());
+  return launch(std::integral_constant<int, 1>());
+}
+#endif
+
 template <class Stencil, bool has_source, class Space, class Real>
 void sweep_edge_first(const Space& space, const HaloPort& port, int view,
                       const EdgeFirstTiles<Stencil::dimensions, Space>& tiles,
                       const SweepFields<Real, Stencil::dimensions>& fields, double* squared_change_sum) {
+#ifdef KOKKOS_ENABLE_CUDA
+  if constexpr (std::is_same_v<Space, Kokkos::Cuda>) {
+    if (squared_change_sum == nullptr &&
+        sweep_edge_first_blocks<Stencil, has_source>(space, port, view, tiles, fields))
+      return;
+  }
+#endif
   using Policy = Kokkos::TeamPolicy<Space>;
   constexpr int warps = runs_on_host<Space> ? 1 : 8;
   constexpr int lanes = runs_on_host<Space> ? 1 : 32;

@@ -4,7 +4,8 @@
 //
 // halo/put-flag/<initiation>/<bytes>: us per step over memory that peers map
 //
-// halo/put-flag/one-way/<bytes>: half of a round trip, from inside kernels: a put and its flag, seen by the neighbour
+// halo/put-flag/one-way/<bytes>: half of a round trip between two ranks, all pairs at once, from inside kernels: a put
+// and its flag, seen by the other
 //
 // halo/put-flag/<phase>/<initiation>/<bytes>: launch, compute, trigger, wire, teardown of a single step, us
 
@@ -32,7 +33,10 @@ constexpr bool on_host =
 /// The exchanges that this build can do, and the port, on one pair of rows of `bytes` bytes.
 class LatencyTrial {
  public:
-  LatencyTrial(const Context& context, std::int64_t bytes) : rows_(context, bytes) {
+  /// \param pair  of this rank and the one it has to itself
+  LatencyTrial(const Context& context, const Context& pair, std::int64_t bytes)
+      : rows_(context, bytes), pair_rows_(pair, bytes) {
+    if (!on_host) add_round_trips();
     add_port();
     for (const Transport transport : {Transport::peer, Transport::mpi_direct, Transport::mpi_staged}) {
       for (const Initiation initiation :
@@ -40,7 +44,8 @@ class LatencyTrial {
         add_exchange(transport, initiation);
     }
     for (const Contender& contender : contenders_) {
-      rows_.verify(contender.name, [&] { contender.run(); });
+      EdgeRows& rows = contender.name.starts_with("one-way") ? pair_rows_ : rows_;
+      rows.verify(contender.name, [&] { contender.run(); });
     }
     trial_ = std::make_unique<Trial>(rows_.grid.comm(), contenders_, rounds);
   }
@@ -71,12 +76,26 @@ class LatencyTrial {
     Record record;
     record.name = fmt::format("halo/put-flag/one-way/{}", bytes);
     record.unit = "us";
-    record.value = trial_->median("port/one-way") * 1e6;
-    record.choice = "port/one-way";
+    record.choice =
+        trial_->median("one-way/put") < trial_->median("one-way/store") ? "one-way/put" : "one-way/store";
+    record.value = trial_->median(record.choice) * 1e6;
     record.verified = true;
     record.repetitions = rounds;
-    record.spread = trial_->spread("port/one-way");
+    record.spread = trial_->spread(record.choice);
+    for (const char* name : {"one-way/put", "one-way/store"}) record.peers[name] = trial_->median(name) * 1e6;
     return record;
+  }
+
+  void add_round_trips() {
+    auto halo = std::make_shared<HaloExchange>(pair_rows_.alternating());
+    const HaloPort port = halo->device(pair_rows_.space, pair_rows_.u, pair_rows_.v);
+    for (const auto& [name, send] :
+         {std::pair{"one-way/put", EdgeRows::Send::put}, std::pair{"one-way/store", EdgeRows::Send::store}}) {
+      contenders_.push_back(
+          {name,
+           [this, halo, port, send = send] { pair_rows_.launch_round_trips(port, send, steps_per_launch); },
+           2 * steps_per_launch});
+    }
   }
 
   void add_port() {
@@ -87,11 +106,6 @@ class LatencyTrial {
       contenders_.push_back(
           {name, [this, halo, port, send = send] { rows_.launch_steps(port, send, steps_per_launch); },
            steps_per_launch});
-    }
-    if (!on_host) {
-      contenders_.push_back({"port/one-way",
-                             [this, halo, port] { rows_.launch_round_trips(port, steps_per_launch); },
-                             2 * steps_per_launch});
     }
     over_peer_.emplace_back(Initiation::kernel, "port/put");
   }
@@ -110,14 +124,26 @@ class LatencyTrial {
   }
 
   EdgeRows rows_;
+  EdgeRows pair_rows_;
   std::vector<Contender> contenders_;
   std::vector<std::pair<Initiation, std::string>> over_peer_;
   std::unique_ptr<Trial> trial_;
 };
 
-void report(benchmark::State& state, const Context& context, std::int64_t bytes,
+/// Ranks 0 and 1, 2 and 3, ...
+Context pair_context(MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm pair = MPI_COMM_NULL;
+  MPI_Comm_split(comm, rank / 2, rank, &pair);
+  const Context context(pair);
+  MPI_Comm_free(&pair);
+  return context;
+}
+
+void report(benchmark::State& state, const Context& context, const Context& pair, std::int64_t bytes,
             std::vector<Record>& records) {
-  LatencyTrial latency(context, bytes);
+  LatencyTrial latency(context, pair, bytes);
   const double port = latency.trial().median("port/put");
   for (auto _ : state) state.SetIterationTime(port);
   for (Record& record : latency.records(bytes)) {
@@ -136,10 +162,12 @@ int main(int argc, char** argv) {
   using namespace selvage::bench;
   return mpi_bench_main(argc, argv, [&](MPI_Comm comm, std::vector<Record>& records) {
     const selvage::Context shared(comm);
+    const selvage::Context pair = pair_context(comm);
     for (const std::int64_t bytes : {64, 1024, 8192, 65536}) {
-      benchmark::RegisterBenchmark(
-          fmt::format("halo/put-flag/{}", bytes).c_str(),
-          [shared, bytes, &records](benchmark::State& state) { report(state, shared, bytes, records); })
+      benchmark::RegisterBenchmark(fmt::format("halo/put-flag/{}", bytes).c_str(),
+                                   [shared, pair, bytes, &records](benchmark::State& state) {
+                                     report(state, shared, pair, bytes, records);
+                                   })
           ->Iterations(rounds)
           ->UseManualTime()
           ->Unit(benchmark::kMicrosecond);

@@ -74,13 +74,10 @@ struct Rows {
                            if (sends_low) low(1, j) = value;
                            if (sends_high) high(rows_per_rank, j) = value;
                          });
-    team.team_barrier();
   }
 
   KOKKOS_FUNCTION void fire(const Member& team, const HaloPort::Turn& turn, std::uint64_t step) const {
-    // Threads of different warps: each release waits for this team's stores to be performed.
-    if (team.team_rank() == 0) turn.count(low_parcel, step);
-    if (team.team_rank() == 32 % team.team_size()) turn.count(high_parcel, step);
+    turn.fire_parcels(team, step, low_parcel, high_parcel);
   }
 
   static constexpr Towards low_side{-1};
@@ -133,7 +130,8 @@ struct Steps {
   }
 };
 
-/// Nothing but puts and waits lies between a rank's put and the answer to it.
+/// Nothing but the send and the wait lies between a rank's message and the answer to it.
+template <EdgeRows::Send send>
 struct RoundTrips {
   HaloPort port;
   View u, v;
@@ -147,20 +145,35 @@ struct RoundTrips {
     const Rows first(port, begins_with_u ? u : v, begins_with_u ? 0 : 1);
     const Rows second(port, begins_with_u ? v : u, begins_with_u ? 1 : 0);
     turn.wait_for_credits(team);
-    write_next(team, first, 1);
+    prepare(team, first, 1);
     for (std::uint64_t number = 1; number <= steps; ++number) {
       const bool is_odd = number % 2 != 0;
       if (answers && !turn.wait_all(team, number)) break;
-      (is_odd ? first : second).put(team, turn, number);
-      if (number < steps) write_next(team, is_odd ? second : first, number + 1);
+      message(team, turn, is_odd ? first : second, number);
+      if (number < steps) prepare(team, is_odd ? second : first, number + 1);
       if (!answers && !turn.wait_all(team, number)) break;
     }
     turn.close(team, steps);
   }
 
-  KOKKOS_FUNCTION void write_next(const Member& team, const Rows& rows, std::uint64_t number) const {
-    write(team, rows.row, static_cast<double>(value + number));
-    team.team_barrier();
+  [[nodiscard]] KOKKOS_FUNCTION double written(std::uint64_t number) const {
+    return static_cast<double>(value + number);
+  }
+  /// What is put has been written before; what is stored needs nothing.
+  KOKKOS_FUNCTION void prepare(const Member& team, const Rows& rows, std::uint64_t number) const {
+    if constexpr (send == EdgeRows::Send::put) {
+      write(team, rows.row, written(number));
+      team.team_barrier();
+    }
+  }
+  KOKKOS_FUNCTION void message(const Member& team, const HaloPort::Turn& turn, const Rows& rows,
+                               std::uint64_t number) const {
+    if constexpr (send == EdgeRows::Send::put) {
+      rows.put(team, turn, number);
+    } else {
+      rows.store(team, written(number));
+      rows.fire(team, turn, number);
+    }
   }
 };
 
@@ -219,10 +232,18 @@ void EdgeRows::launch_steps(const HaloPort& port, Send send, int steps, const St
   turns_ += count;
 }
 
-void EdgeRows::launch_round_trips(const HaloPort& port, int steps) {
+void EdgeRows::launch_round_trips(const HaloPort& port, Send send, int steps) {
+  const Policy policy(space, 1, team_size);
   const auto count = static_cast<std::uint64_t>(steps);
-  Kokkos::parallel_for("bench::round_trips", Policy(space, 1, team_size),
-                       RoundTrips{port, u, v, value_, count, turns_ % 2 == 0, grid.rank() % 2 != 0});
+  const bool begins_with_u = turns_ % 2 == 0;
+  const bool answers = grid.rank() % 2 != 0;
+  if (send == Send::put) {
+    Kokkos::parallel_for("bench::round_trips", policy,
+                         RoundTrips<Send::put>{port, u, v, value_, count, begins_with_u, answers});
+  } else {
+    Kokkos::parallel_for("bench::round_trips", policy,
+                         RoundTrips<Send::store>{port, u, v, value_, count, begins_with_u, answers});
+  }
   value_ += count;
   turns_ += count;
 }

@@ -38,7 +38,7 @@ class EdgeRows {
   void launch_steps(const HaloPort& port, Send send, int steps, const Stamps& stamps = {});
   /// Enqueues one launch that makes `steps` steps of two messages one after the other: ranks of even number put
   /// and wait, those of odd number wait and put. Rows are written while messages are under way.
-  void launch_round_trips(const HaloPort& port, int steps);
+  void launch_round_trips(const HaloPort& port, Send send, int steps);
   /// Enqueues a kernel that stamps when it began, as arrival.
   void stamp_arrival(const Stamps& stamps);
 

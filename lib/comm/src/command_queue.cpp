@@ -1,5 +1,7 @@
 #include "command_queue.hpp"
 
+#include <selvage/environment.hpp>
+
 #include <fmt/format.h>
 
 #include <bit>
@@ -11,14 +13,38 @@ namespace {
 /// Commands of one ring before the next has its turn.
 constexpr int commands_per_turn = 8;
 
+QueuePlacement placement_of(const std::optional<QueuePlacement>& forced) {
+  if (forced) return *forced;
+  const auto text = environment_text("SELVAGE_QUEUE_PLACEMENT");
+  return text ? parse_queue_placement(*text) : QueuePlacement::host;
+}
+
+void require_valid(const CommandRings::Sizes& sizes) {
+  if (sizes.rings >= 1 && sizes.service_threads >= 1 && std::has_single_bit(sizes.capacity)) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("a CommandQueue of {} rings of {} slots and {} service threads: at least 1, slots "
+                          "a power of two",
+                          sizes.rings, sizes.capacity, sizes.service_threads));
+}
+
 }  // namespace
 
-void CommandService::add(const Command* slots, std::uint64_t* read) {
-  rings_.push_back({.slots = slots, .read = read});
+void CommandService::add(int ring, const Command* slots, std::uint64_t* read) {
+  if (fetch_) {
+    fetch_->add(ring);
+    slots = fetch_->slots(ring);
+  }
+  rings_.push_back({.index = ring, .slots = slots, .read = read});
+}
+
+bool CommandService::has_next(const CommandRing& ring, const Command& slot) const {
+  if (fetch_) return has_reached(fetch_->fetched(ring.index), ring.done + 1);
+  // Acquires from the team's leader: the descriptor, and what the team stored before.
+  return has_reached(acquire_word(slot.ready), ring.done + 1);
 }
 
 bool CommandService::poll() {
-  bool busy = false;
+  bool busy = fetch_ && fetch_->progress();
   for (std::size_t i = 0; i < rings_.size(); ++i) busy = serve(i) || busy;
   return courier_->progress() || busy;
 }
@@ -30,8 +56,7 @@ bool CommandService::serve(std::size_t index) {
     CommandRing& ring = rings_[index];
     if (ring.is_held) break;
     const Command& slot = ring.slots[ring.done % capacity_];
-    // Acquires from the team's leader: the descriptor, and what the team stored before.
-    if (!has_reached(acquire_word(slot.ready), ring.done + 1)) break;
+    if (!has_next(ring, slot)) break;
     if (slot.kind == CommandKind::quiet) {
       if (ring.underway > 0) break;
       finish(ring);
@@ -125,34 +150,48 @@ void CommandService::remote_done(std::uint64_t cookie) {
 CommandRings::CommandRings(ContextState& context, const Executor& executor, const Sizes& sizes,
                            const WindowState* window)
     : proxy_(context.proxy()) {
-  if (sizes.rings < 1 || sizes.service_threads < 1 || !std::has_single_bit(sizes.capacity)) {
-    throw Error(
-        ErrorKind::usage,
-        fmt::format("a CommandQueue of {} rings of {} slots and {} service threads: at least 1, slots "
-                    "a power of two",
-                    sizes.rings, sizes.capacity, sizes.service_threads));
-  }
+  require_valid(sizes);
+  allocate(executor, sizes);
+  port_.timeout_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(context.timeout()).count());
+  if (window != nullptr) port_.window = reinterpret_cast<std::uint64_t>(window->local.data);
+  make_services(executor, sizes, window);
+}
+
+void CommandRings::allocate(const Executor& executor, const Sizes& sizes) {
+  // Read on hosts too, so that a mistyped one is found there.
+  const bool is_device = placement_of(sizes.placement) == QueuePlacement::device;
+  port_.is_fetched = is_device && !executor.runs_on_host();
   const std::uint64_t line_bytes = CommandPort::words_per_line * sizeof(std::uint64_t);
   const std::uint64_t slot_bytes = sizes.rings * sizes.capacity * sizeof(Command);
-  const std::uint64_t host_bytes = slot_bytes + sizes.rings * line_bytes;
+  const std::uint64_t host_bytes = sizes.rings * line_bytes + (port_.is_fetched ? 0 : slot_bytes);
   kernel_memory_ = executor.allocate_zeroed(sizes.rings * sizeof(CommandProducer));
   host_memory_ = executor.allocate_staging(host_bytes);
   std::memset(host_memory_.data, 0, host_bytes);
-  auto* read = reinterpret_cast<std::uint64_t*>(host_memory_.data + slot_bytes);
+  if (port_.is_fetched) slots_ = executor.allocate_zeroed(slot_bytes);
+  read_ = reinterpret_cast<std::uint64_t*>(host_memory_.data);
+  std::byte* slots = port_.is_fetched ? slots_.data : host_memory_.data + sizes.rings * line_bytes;
   port_.producers = reinterpret_cast<CommandProducer*>(kernel_memory_.data);
-  port_.slots = reinterpret_cast<Command*>(host_memory_.data);
-  port_.read = read;
+  port_.slots = reinterpret_cast<Command*>(slots);
+  port_.read = read_;
   port_.capacity = sizes.capacity;
-  port_.timeout_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(context.timeout()).count());
-  if (window != nullptr) port_.window = reinterpret_cast<std::uint64_t>(window->local.data);
+}
+
+void CommandRings::make_services(const Executor& executor, const Sizes& sizes, const WindowState* window) {
+  const MemoryKind memory = window != nullptr ? window->memory : sizes.message_memory;
   for (int i = 0; i < sizes.service_threads; ++i) {
     services_.push_back(std::make_unique<CommandService>(
-        window, window != nullptr ? proxy_.make_courier() : proxy_.make_message_courier(), sizes.capacity,
-        sizes.message_memory));
+        window, window != nullptr ? proxy_.make_courier(memory) : proxy_.make_message_courier(memory),
+        sizes.capacity, sizes.message_memory));
+    if (!port_.is_fetched) continue;
+    const std::size_t bytes = CommandFetch::kept_bytes(sizes.rings, sizes.capacity);
+    std::byte* kept = fetched_memory_.emplace_back(executor.allocate_staging(bytes)).data;
+    std::memset(kept, 0, bytes);
+    services_.back()->set_fetch(std::make_unique<CommandFetch>(port_.producers, port_.slots, sizes.rings,
+                                                               sizes.capacity, kept, make_device_copier()));
   }
   for (int ring = 0; ring < sizes.rings; ++ring) {
-    services_[ring % sizes.service_threads]->add(port_.slots + ring * sizes.capacity,
-                                                 read + ring * CommandPort::words_per_line);
+    services_[ring % sizes.service_threads]->add(ring, port_.slots + ring * sizes.capacity,
+                                                 read_ + ring * CommandPort::words_per_line);
   }
   for (int i = 0; i < sizes.service_threads; ++i) proxy_.helper(i).add(*services_[i]);
 }

@@ -1,22 +1,26 @@
 #pragma once
 
+#include "command_fetch.hpp"
 #include "proxy.hpp"
 
 #include <selvage/comm/detail/command_port.hpp>
+#include <selvage/comm/options.hpp>
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace selvage::detail {
 
 /// One ring as its service thread sees it.
 struct CommandRing {
-  const Command* slots = nullptr;
-  std::uint64_t* read = nullptr;  ///< published: commands done with
-  std::uint64_t done = 0;         ///< what *read says
-  std::uint64_t underway = 0;     ///< transfers that have not happened at their target
-  bool is_held = false;           ///< by a blocking command that is underway
+  int index = 0;                   ///< among all rings of the queue
+  const Command* slots = nullptr;  ///< in host memory: those that kernels write, or what was fetched of them
+  std::uint64_t* read = nullptr;   ///< published: commands done with
+  std::uint64_t done = 0;          ///< what *read says
+  std::uint64_t underway = 0;      ///< transfers that have not happened at their target
+  bool is_held = false;            ///< by a blocking command that is underway
 };
 
 /// The rings that one service thread looks after, in turn (LeBeane, 5.3.1). A blocking command is started like
@@ -29,7 +33,10 @@ class CommandService final : public Pollable, private TransferWatcher {
                  MemoryKind message_memory)
       : window_(window), courier_(std::move(courier)), capacity_(capacity), message_memory_(message_memory) {}
 
-  void add(const Command* slots, std::uint64_t* read);
+  /// Where slots lie in GPU memory; before any add().
+  void set_fetch(std::unique_ptr<CommandFetch> fetch) { fetch_ = std::move(fetch); }
+  /// \param slots  in host memory; not used where they are fetched
+  void add(int ring, const Command* slots, std::uint64_t* read);
   [[nodiscard]] bool is_idle() const { return courier_->is_idle(); }
   bool poll() override;
 
@@ -45,6 +52,7 @@ class CommandService final : public Pollable, private TransferWatcher {
   };
 
   bool serve(std::size_t index);
+  [[nodiscard]] bool has_next(const CommandRing& ring, const Command& slot) const;
   void start(const Command& command, std::size_t index);
   [[nodiscard]] NetworkOperation operation_of(const Command& command) const;
   [[nodiscard]] std::uint64_t keep(const Underway& transfer);
@@ -54,6 +62,7 @@ class CommandService final : public Pollable, private TransferWatcher {
   std::unique_ptr<Courier> courier_;
   std::uint64_t capacity_;
   MemoryKind message_memory_;
+  std::unique_ptr<CommandFetch> fetch_;  ///< null where kernels write to host memory
   std::vector<CommandRing> rings_;
   std::vector<Underway> underway_;
   std::vector<std::uint64_t> free_cookies_;
@@ -67,10 +76,11 @@ class CommandRings {
     std::uint64_t capacity = 64;
     int service_threads = 1;
     MemoryKind message_memory = MemoryKind::host;  ///< where messages to mapped memory are copied
+    std::optional<QueuePlacement> placement = {};
   };
   /// Collective by convention with a window: takes message tags.
   /// \param window  null: the rings carry messages only
-  /// \throws Error{usage}
+  /// \throws Error{usage}, Error{input}
   CommandRings(ContextState& context, const Executor& executor, const Sizes& sizes,
                const WindowState* window);
   ~CommandRings();
@@ -85,9 +95,16 @@ class CommandRings {
   [[nodiscard]] bool is_idle();
 
  private:
+  /// Places the rings' memory and points the port at it.
+  void allocate(const Executor& executor, const Sizes& sizes);
+  void make_services(const Executor& executor, const Sizes& sizes, const WindowState* window);
+
   Proxy& proxy_;
   Buffer kernel_memory_;
   Buffer host_memory_;
+  Buffer slots_;                        ///< in the kernel's memory; null where they are in host_memory_
+  std::vector<Buffer> fetched_memory_;  ///< by service, if so
+  std::uint64_t* read_ = nullptr;
   CommandPort port_;
   std::vector<std::unique_ptr<CommandService>> services_;
 };

@@ -23,12 +23,14 @@ std::uint64_t& arrival_word(std::byte* base, std::uint64_t arrival) {
   return *reinterpret_cast<std::uint64_t*>(base + arrival);
 }
 
-Courier::Courier(ContextState& context, const WindowTable& windows, int header_tag, int payload_tag)
+Courier::Courier(ContextState& context, const WindowTable& windows, int header_tag, int payload_tag,
+                 MemoryKind memory)
     : context_(context),
       windows_(windows),
       header_tag_(header_tag),
       payload_tag_(payload_tag),
-      host_copier_(make_host_copier()) {}
+      host_copier_(make_host_copier()),
+      device_copier_(memory == MemoryKind::device ? make_device_copier() : nullptr) {}
 
 /// What a receive still waits for must not be written to later; what a send still reads is left behind.
 Courier::~Courier() {
@@ -50,6 +52,7 @@ Courier::~Courier() {
 
 Copier& Courier::copier_for(MemoryKind memory) {
   if (memory == MemoryKind::host) return *host_copier_;
+  // Of host kernels alone: no kernel on the GPU waits for what they ask for.
   if (!device_copier_) device_copier_ = make_device_copier();
   return *device_copier_;
 }

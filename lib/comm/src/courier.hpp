@@ -80,7 +80,10 @@ class Courier {
   static constexpr int no_tags = -1;
 
   /// \param payload_tag  the first of `tags`; no_tags: it carries no puts and gets
-  Courier(ContextState& context, const WindowTable& windows, int header_tag, int payload_tag);
+  /// \param memory  device: GPU kernels wait for what it copies, so its stream is made now; made later, it might wait
+  ///        for such a kernel
+  Courier(ContextState& context, const WindowTable& windows, int header_tag, int payload_tag,
+          MemoryKind memory);
   ~Courier();
   Courier(const Courier&) = delete;
   Courier& operator=(const Courier&) = delete;

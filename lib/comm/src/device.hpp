@@ -25,6 +25,9 @@ void use_device(int device);
 /// The GPU that memory lies on; nothing for memory of the host and memory that moves. \throws Error{cuda}
 [[nodiscard]] std::optional<int> device_of_memory(const void* data);
 
+/// Why kernels can't wait for this process's own threads; empty where they can, and without a GPU backend.
+[[nodiscard]] std::string lazy_loading_refusal();
+
 /// The PCI bus id of a GPU; empty for no_device.
 [[nodiscard]] std::string device_pci_bus_id(int device);
 

@@ -358,7 +358,7 @@ HaloPort HaloPlan::make_port(Executor& executor, std::span<const std::byte* cons
     for (const std::byte* address : addresses)
       chosen.push_back(static_cast<std::size_t>(std::countr_zero(field_bit(address))));
     // A kernel that waits keeps its thread: the proxy needs one of its own, on hosts too.
-    const std::string no_proxy = Proxy::refusal(false);
+    const std::string no_proxy = executor.runs_on_host() ? Proxy::thread_refusal() : Proxy::refusal(false);
     for (const PeerPlan& peer : peers_) {
       const std::string& refusal = refusals.emplace_back(refuse_port_mapping(peer));
       if (refusal.empty()) continue;

@@ -45,7 +45,7 @@ MessageLine::MessageLine(ContextState& context, const Executor& executor, Initia
     return;
   }
   engine_ = std::make_unique<TriggerEngine>(context, executor, static_cast<std::uint32_t>(count), capacity,
-                                            context.proxy().make_message_courier());
+                                            context.proxy().make_message_courier(memory));
   port_.triggers = engine_->port();
   port_.completed = port_.triggers.completed;
   std::vector<NetworkOperation> operations;

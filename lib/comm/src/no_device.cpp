@@ -18,6 +18,9 @@ int default_device() {
   return no_device;
 }
 void use_device(int) {}
+std::string lazy_loading_refusal() {
+  return {};
+}
 void DeviceScope::enter(int) {
   throw Error(ErrorKind::unsupported, no_gpus);
 }

@@ -19,6 +19,9 @@ constexpr std::array transports{
     std::pair{Transport::peer, "peer"sv}, std::pair{Transport::copy_engine, "copy_engine"sv},
     std::pair{Transport::mpi_direct, "mpi_direct"sv}, std::pair{Transport::mpi_staged, "mpi_staged"sv}};
 
+constexpr std::array placements{std::pair{QueuePlacement::host, "host"sv},
+                                std::pair{QueuePlacement::device, "device"sv}};
+
 std::string_view name_in(const auto& table, auto value) {
   for (const auto& [entry, name] : table) {
     if (entry == value) return name;
@@ -43,11 +46,17 @@ std::string_view to_string(Initiation initiation) {
 std::string_view to_string(Transport transport) {
   return name_in(transports, transport);
 }
+std::string_view to_string(QueuePlacement placement) {
+  return name_in(placements, placement);
+}
 Initiation parse_initiation(std::string_view text) {
   return value_in(initiations, text, "initiation");
 }
 Transport parse_transport(std::string_view text) {
   return value_in(transports, text, "transport");
+}
+QueuePlacement parse_queue_placement(std::string_view text) {
+  return value_in(placements, text, "queue placement");
 }
 
 }  // namespace selvage

@@ -1,5 +1,7 @@
 #include "proxy.hpp"
 
+#include "device.hpp"
+
 #include <selvage/environment.hpp>
 
 #include <fmt/format.h>
@@ -18,7 +20,13 @@ bool Proxy::may_use_threads() {
 }
 
 std::string Proxy::refusal(bool on_host) {
-  if (on_host || may_use_threads()) return {};
+  if (on_host) return {};
+  const std::string no_thread = thread_refusal();
+  return no_thread.empty() ? lazy_loading_refusal() : no_thread;
+}
+
+std::string Proxy::thread_refusal() {
+  if (may_use_threads()) return {};
   return "the proxy has no thread: MPI was not started with MPI_THREAD_MULTIPLE, or SELVAGE_PROXY=caller";
 }
 
@@ -35,12 +43,17 @@ Proxy::~Proxy() {
   service_.remove(receiver_);
 }
 
-std::unique_ptr<Courier> Proxy::make_courier() {
-  return std::make_unique<Courier>(context_, windows_, header_tag_, context_.take_tags(Courier::tags));
+std::unique_ptr<Courier> Proxy::make_courier(MemoryKind memory) {
+  return std::make_unique<Courier>(context_, windows_, header_tag_, context_.take_tags(Courier::tags),
+                                   memory);
 }
 
-std::unique_ptr<Courier> Proxy::make_message_courier() {
-  return std::make_unique<Courier>(context_, windows_, header_tag_, Courier::no_tags);
+std::unique_ptr<Courier> Proxy::make_message_courier(MemoryKind memory) {
+  return std::make_unique<Courier>(context_, windows_, header_tag_, Courier::no_tags, memory);
+}
+
+void Proxy::prepare_to_receive(MemoryKind memory) {
+  service_.exclusive([&] { receiver_.prepare(memory); });
 }
 
 Service& Proxy::helper(int index) {

@@ -25,12 +25,17 @@ class Proxy {
   /// Why kernels can't have transfers started by a proxy; empty where they can. Kernels of host spaces always
   /// can: who waits for them makes progress.
   [[nodiscard]] static std::string refusal(bool on_host);
+  /// Why the proxy has no thread of its own; empty where it may have one.
+  [[nodiscard]] static std::string thread_refusal();
   [[nodiscard]] bool has_threads() const { return has_threads_; }
   [[nodiscard]] WindowTable& windows() { return windows_; }
-  /// A courier for one service. Collective by convention: takes message tags.
-  [[nodiscard]] std::unique_ptr<Courier> make_courier();
+  /// A courier for one service, for windows or messages of hosts, or of GPUs too. Collective by convention: takes
+  /// message tags.
+  [[nodiscard]] std::unique_ptr<Courier> make_courier(MemoryKind memory);
   /// One that carries messages with tags of their own, but no puts and gets. Not collective.
-  [[nodiscard]] std::unique_ptr<Courier> make_message_courier();
+  [[nodiscard]] std::unique_ptr<Courier> make_message_courier(MemoryKind memory);
+  /// Before messages of other ranks may land in windows of this kind.
+  void prepare_to_receive(MemoryKind memory);
 
   /// The service that also listens for messages of other ranks.
   [[nodiscard]] Service& service() { return service_; }

@@ -57,10 +57,12 @@ void Receiver::handle(const CourierHeader& header, int rank) {
   }
 }
 
+void Receiver::prepare(MemoryKind memory) {
+  if (memory == MemoryKind::device && !device_copier_) device_copier_ = make_device_copier();
+}
+
 Copier& Receiver::copier_for(MemoryKind memory) {
-  if (memory == MemoryKind::host) return *host_copier_;
-  if (!device_copier_) device_copier_ = make_device_copier();
-  return *device_copier_;
+  return memory == MemoryKind::host ? *host_copier_ : *device_copier_;
 }
 
 void Receiver::land(const CourierHeader& header, int rank) {

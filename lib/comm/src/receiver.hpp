@@ -15,6 +15,8 @@ class Receiver final : public Pollable {
   Receiver(ContextState& context, const WindowTable& windows, int header_tag);
   ~Receiver() override;
 
+  /// Makes what lands messages in that memory, while no kernel waits for one.
+  void prepare(MemoryKind memory);
   bool poll() override;
 
  private:

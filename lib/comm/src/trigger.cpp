@@ -14,13 +14,18 @@ std::shared_ptr<ContextState> require_own_device(std::shared_ptr<ContextState> c
   return context;
 }
 
+MemoryKind memory_of(const Executor& executor) {
+  return executor.runs_on_host() ? MemoryKind::host : MemoryKind::device;
+}
+
 }  // namespace
 
 struct TriggerOwner {
   TriggerOwner(std::shared_ptr<ContextState> shared, const Executor& executor,
                const Triggers::Options& options)
       : context(require_own_device(std::move(shared), executor)),
-        engine(*context, executor, options.ids, options.ring_entries, context->proxy().make_courier()) {}
+        engine(*context, executor, options.ids, options.ring_entries,
+               context->proxy().make_courier(memory_of(executor))) {}
   [[nodiscard]] int device() const { return context->device(); }
 
   std::shared_ptr<ContextState> context;
@@ -99,7 +104,10 @@ CommandQueue::CommandQueue(const detail::Executor& executor, const Context& cont
                            const Options& options)
     : owner_(detail::make_on_device<detail::CommandOwner>(
           context.device(), context.state(), executor, window.state(),
-          detail::CommandRings::Sizes{options.rings, options.slots, options.service_threads})) {}
+          detail::CommandRings::Sizes{.rings = options.rings,
+                                      .capacity = options.slots,
+                                      .service_threads = options.service_threads,
+                                      .placement = options.placement})) {}
 CommandQueue::CommandQueue(CommandQueue&&) noexcept = default;
 CommandQueue& CommandQueue::operator=(CommandQueue&&) noexcept = default;
 CommandQueue::~CommandQueue() = default;

@@ -25,6 +25,7 @@ class WindowOwner {
       context_->require_own_device(executor);
       state_.local = allocate_mappable(*context_, executor, bytes);
     });
+    context_->all_or_none(window_construction, [&] { context_->proxy().prepare_to_receive(state_.memory); });
     map_peers();
     state_.id = table_.take_id();
     table_.add(state_);

@@ -21,6 +21,7 @@ using HostSpace = Kokkos::DefaultHostExecutionSpace;
 using Team = Kokkos::TeamPolicy<Space>::member_type;
 using Words = Kokkos::View<std::uint64_t*, Space::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
+constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
 constexpr int teams = 5;
 constexpr int longest = 3000;  // words per team: more than what travels inline
 constexpr std::uint64_t word = sizeof(std::uint64_t);
@@ -112,8 +113,21 @@ struct WaitAndGet : Talk {
   }
 };
 
-class CommandQueueTest : public testing::TestWithParam<int> {
+/// How many threads serve the rings, and where those lie. Between host spaces' kernels and a service thread
+/// there is but one memory, so that placements differ on GPUs alone.
+struct Service {
+  int threads;
+  QueuePlacement placement;
+};
+
+class CommandQueueTest : public testing::TestWithParam<Service> {
  protected:
+  [[nodiscard]] static CommandQueue::Options options(std::uint64_t slots) {
+    return {.rings = teams,
+            .slots = slots,
+            .service_threads = GetParam().threads,
+            .placement = GetParam().placement};
+  }
   [[nodiscard]] Talk talk(const CommandQueue& queue, const Context& context, const Window& window, int round,
                           int words) const {
     const int rank = context.rank();
@@ -139,7 +153,8 @@ class CommandQueueTest : public testing::TestWithParam<int> {
 TEST_P(CommandQueueTest, CarriesPutsGetsValuesAndSignals) {
   const Context context(MPI_COMM_WORLD);
   const Window window(space_, context, teams * words_per_team * word);
-  CommandQueue queue(space_, context, window, {.rings = teams, .slots = 4, .service_threads = GetParam()});
+  CommandQueue queue(space_, context, window, options(4));
+  EXPECT_EQ(queue.device().is_fetched, !on_host && GetParam().placement == QueuePlacement::device);
   for (int round = 1; round <= 30; ++round) {
     const int words = 1 + round * 97 % longest;
     const Talk what = talk(queue, context, window, round, words);
@@ -167,7 +182,7 @@ struct PutMany : Talk {
 TEST_P(CommandQueueTest, LosesNothingWhenRingsAreFull) {
   const Context context(MPI_COMM_WORLD);
   const Window window(space_, context, teams * words_per_team * word);
-  CommandQueue queue(space_, context, window, {.rings = teams, .slots = 2, .service_threads = GetParam()});
+  CommandQueue queue(space_, context, window, options(2));
   const Talk what = talk(queue, context, window, 7, 1000);
   ASSERT_EQ(on_all_ranks(run(PutMany{what})), 0);
   const auto found = Kokkos::create_mirror_view_and_copy(
@@ -179,7 +194,44 @@ TEST_P(CommandQueueTest, LosesNothingWhenRingsAreFull) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(ServiceThreads, CommandQueueTest, testing::Values(1, 2, 4));
+TEST_P(CommandQueueTest, GoesOnWithAnotherKernelsCommands) {
+  const Context context(MPI_COMM_WORLD);
+  const Window window(space_, context, teams * words_per_team * word);
+  CommandQueue queue(space_, context, window, options(8));
+  for (int round = 1; round <= 20; ++round) {
+    // Some rounds end within a ring, some at its end, some go round it.
+    ASSERT_EQ(on_all_ranks(run(PutMany{talk(queue, context, window, round, round)})), 0) << round;
+  }
+  EXPECT_NO_THROW(queue.check());
+}
+
+std::string name_of(const testing::TestParamInfo<Service>& tested) {
+  return std::to_string(tested.param.threads) + "_" + std::string(to_string(tested.param.placement));
+}
+
+INSTANTIATE_TEST_SUITE_P(ServiceThreads, CommandQueueTest,
+                         testing::Values(Service{1, QueuePlacement::host}, Service{2, QueuePlacement::host},
+                                         Service{4, QueuePlacement::host}, Service{1, QueuePlacement::device},
+                                         Service{2, QueuePlacement::device},
+                                         Service{4, QueuePlacement::device}),
+                         name_of);
+
+/// SELVAGE_QUEUE_PLACEMENT decides where the options leave it open.
+TEST(QueuePlacements, FollowTheEnvironmentUnlessForced) {
+  const Space space;
+  const Context context(MPI_COMM_WORLD);
+  const Window window(space, context, 64);
+  const auto is_fetched = [&](const CommandQueue::Options& options) {
+    return CommandQueue(space, context, window, options).device().is_fetched;
+  };
+  EXPECT_FALSE(is_fetched({}));
+  const ScopedVariable placement("SELVAGE_QUEUE_PLACEMENT", "device");
+  EXPECT_EQ(is_fetched({}), !on_host);
+  EXPECT_FALSE(is_fetched({.placement = QueuePlacement::host}));
+  const ScopedVariable mistyped("SELVAGE_QUEUE_PLACEMENT", "gpu");
+  EXPECT_EQ(message_on_all_ranks(ErrorKind::input, [&] { static_cast<void>(is_fetched({})); }),
+            "\"gpu\" is no queue placement: there are host, device");
+}
 
 /// Ring 0 puts to this rank, ring 1 to one that doesn't answer yet.
 struct PutToBoth : Talk {

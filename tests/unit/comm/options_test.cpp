@@ -28,6 +28,9 @@ TEST(Options, AreReadAsTheyAreWritten) {
        {Initiation::host, Initiation::stream, Initiation::queue, Initiation::kernel}) {
     EXPECT_EQ(parse_initiation(to_string(initiation)), initiation);
   }
+  for (const QueuePlacement placement : {QueuePlacement::host, QueuePlacement::device}) {
+    EXPECT_EQ(parse_queue_placement(to_string(placement)), placement);
+  }
 }
 
 TEST(Options, ListWhatThereIsForAnUnknownName) {
@@ -39,6 +42,8 @@ TEST(Options, ListWhatThereIsForAnUnknownName) {
   EXPECT_EQ(initiation.kind(), ErrorKind::input);
   EXPECT_EQ(initiation.message(), "\"Host\" is no initiation: there are host, stream, queue, kernel");
   EXPECT_EQ(thrown_by([] { static_cast<void>(parse_transport("")); }).kind(), ErrorKind::input);
+  EXPECT_EQ(thrown_by([] { static_cast<void>(parse_queue_placement("gpu")); }).message(),
+            "\"gpu\" is no queue placement: there are host, device");
 }
 
 TEST(Width, IsOneNumberOrASidePerAxis) {

@@ -43,6 +43,15 @@ std::optional<int> device_of_memory(const void* data) {
   return attributes.device;
 }
 
+std::string lazy_loading_refusal() {
+  CUmoduleLoadingMode mode = CU_MODULE_EAGER_LOADING;
+  const CUresult code = cuModuleGetLoadingMode(&mode);
+  if (code != CUDA_SUCCESS || mode == CU_MODULE_EAGER_LOADING) return {};
+  return "CUDA loads kernels at their first launch, which stops the proxy while another kernel waits for it: "
+         "start "
+         "the program with CUDA_MODULE_LOADING=EAGER";
+}
+
 std::string device_pci_bus_id(int device) {
   if (device == no_device) return {};
   char text[32] = {};

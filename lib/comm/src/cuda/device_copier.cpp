@@ -10,7 +10,11 @@
 namespace selvage::detail {
 namespace {
 
-/// One stream, apart from any instance of Kokkos; highest priority, because kernels wait for what it copies.
+/// Copies underway at a time, of which each may need an event of its own; more than rings usually hold.
+constexpr int events_at_first = 256;
+
+/// One stream, apart from any instance of Kokkos; highest priority, because kernels wait for what it copies. Made,
+/// with its events, before any kernel waits: CUDA may make neither while one runs.
 class DeviceCopier final : public Copier {
  public:
   DeviceCopier() {
@@ -19,6 +23,7 @@ class DeviceCopier final : public Copier {
     check_cuda(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "cudaDeviceGetStreamPriorityRange");
     check_cuda(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, highest),
                "cudaStreamCreateWithPriority");
+    for (int i = 0; i < events_at_first; ++i) spare_.push_back(make_event());
   }
   ~DeviceCopier() override {
     cudaStreamSynchronize(stream_);
@@ -41,21 +46,15 @@ class DeviceCopier final : public Copier {
 
   /// By the stream itself: such a write comes after a fence at system scope.
   void release(std::uint64_t& word, std::uint64_t value) override {
-    const CUresult code = cuStreamWriteValue64(stream_, reinterpret_cast<CUdeviceptr>(&word), value,
-                                               CU_STREAM_WRITE_VALUE_DEFAULT);
-    if (code == CUDA_SUCCESS) return;
-    throw Error(ErrorKind::cuda, fmt::format("cuStreamWriteValue64 failed with CUresult {}", int{code}),
-                code);
+    check_driver(cuStreamWriteValue64(stream_, reinterpret_cast<CUdeviceptr>(&word), value,
+                                      CU_STREAM_WRITE_VALUE_DEFAULT),
+                 "cuStreamWriteValue64");
   }
 
   [[nodiscard]] std::uint64_t mark() override {
-    cudaEvent_t event = nullptr;
-    if (spare_.empty()) {
-      check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
-    } else {
-      event = spare_.back();
-      spare_.pop_back();
-    }
+    if (spare_.empty()) spare_.push_back(make_event());
+    const cudaEvent_t event = spare_.back();
+    spare_.pop_back();
     check_cuda(cudaEventRecord(event, stream_), "cudaEventRecord");
     marks_.push_back({++last_ticket_, event});
     return last_ticket_;
@@ -78,6 +77,16 @@ class DeviceCopier final : public Copier {
     std::uint64_t ticket;
     cudaEvent_t event;
   };
+
+  static void check_driver(CUresult code, std::string_view call) {
+    if (code == CUDA_SUCCESS) return;
+    throw Error(ErrorKind::cuda, fmt::format("{} failed with CUresult {}", call, int{code}), code);
+  }
+  static cudaEvent_t make_event() {
+    cudaEvent_t event = nullptr;
+    check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+    return event;
+  }
 
   cudaStream_t stream_ = nullptr;
   std::uint64_t last_ticket_ = 0;

@@ -15,6 +15,7 @@ class CudaLine final : public DeviceLine {
  public:
   CudaLine(const ContextState& context, const MessageLine& line)
       : line_(line), messages_(line.messages()), failed_(std::vector<std::uint32_t>(1)) {
+    load_message_kernels();
     program_.port = line.port();
     program_.port.messages = messages_.data();
     program_.late = late_.get();

@@ -41,6 +41,12 @@ __global__ void __launch_bounds__(threads) wait_kernel(MessageProgram program, M
 
 }  // namespace
 
+void load_message_kernels() {
+  cudaFuncAttributes unused{};
+  check_cuda(cudaFuncGetAttributes(&unused, start_kernel), "loading comm::start_messages");
+  check_cuda(cudaFuncGetAttributes(&unused, wait_kernel), "loading comm::wait_messages");
+}
+
 void launch_start(const MessageProgram& program, const MessageSelection& selection, cudaStream_t stream) {
   start_kernel<<<1, threads, 0, stream>>>(program, selection);
   check_cuda(cudaGetLastError(), "launching comm::start_messages");

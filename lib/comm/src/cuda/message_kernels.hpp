@@ -24,6 +24,8 @@ struct MessageProgram {
   std::uint64_t timeout_ns;
 };
 
+/// Loads the kernels below, which CUDA would else do at the first launch, maybe while another one waits.
+void load_message_kernels();
 /// Has the selected messages started.
 void launch_start(const MessageProgram& program, const MessageSelection& selection, cudaStream_t stream);
 /// Waits until the selected messages are complete.

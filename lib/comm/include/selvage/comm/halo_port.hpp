@@ -55,6 +55,9 @@ class PortParcel {
   detail::PortDirection* direction_ = nullptr;
   detail::PortFlags* remote_ = nullptr;
   std::uint64_t all_cells_ = 0;  ///< of the direction
+
+  /// Whether there are no others to count with.
+  [[nodiscard]] KOKKOS_FUNCTION bool is_whole() const { return cells() == all_cells_ || cells() == 0; }
 };
 
 /// The handle through which a kernel sends its own boundary and waits for its ghosts: HaloExchange::device()
@@ -153,6 +156,9 @@ class HaloPort::Turn {
   template <class Team, class... Parcels>
   KOKKOS_FUNCTION bool put_parcels(const Team& team, std::uint64_t step, const Parcels&... parcels) const;
 
+  /// For parcels whose cells this team stored through remote_ghosts().
+  template <class Team, class... Parcels>
+  KOKKOS_FUNCTION void fire_parcels(const Team& team, std::uint64_t step, const Parcels&... parcels) const;
   /// For cells of a View that this team stored through remote_ghosts(): counts them, and fires the direction
   /// when they complete it.
   template <class Team>
@@ -307,7 +313,22 @@ KOKKOS_FUNCTION bool HaloPort::Turn::put_parcels(const Team& team, std::uint64_t
   const std::uint32_t codes = (0U | ... | port_.bit_of(parcels));
   if (!wait_credits(team, codes, step)) return false;
   ((parcels.cells() > 0 ? parcels.part_.copy(team) : void()), ...);
+  fire_parcels(team, step, parcels...);
+  return true;
+}
+
+template <class Team, class... Parcels>
+KOKKOS_FUNCTION void HaloPort::Turn::fire_parcels(const Team& team, std::uint64_t step,
+                                                  const Parcels&... parcels) const {
   team.team_barrier();
+  if ((parcels.is_whole() && ...)) {
+    Kokkos::single(Kokkos::PerTeam(team), [&] {
+      // Publishes to all these neighbours: the cells that this team stored.
+      detail::publish();
+      ((parcels.cells() > 0 ? detail::publish_epoch(parcels.remote_->arrived, base_ + step) : void()), ...);
+    });
+    return;
+  }
   // Threads of different warps: each release waits for this team's stores to be performed.
   constexpr int warp = 32;
   int releasing = 0;
@@ -320,7 +341,6 @@ KOKKOS_FUNCTION bool HaloPort::Turn::put_parcels(const Team& team, std::uint64_t
     releasing += warp;
   };
   (release(parcels), ...);
-  return true;
 }
 
 template <class Team>

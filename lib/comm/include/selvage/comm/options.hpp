@@ -23,11 +23,20 @@ enum class Transport {
   mpi_staged,   ///< pack, copy to host memory, MPI, copy back
 };
 
+/// Where the slots lie that kernels write descriptors to (LeBeane, 5.3.1: in host or device memory). For kernels of
+/// host spaces both are the same memory.
+enum class QueuePlacement {
+  host,  ///< kernels store across the bus, the service thread polls its own memory
+  device,  ///< kernels store into their GPU's memory; the service thread fetches by copies on a stream of its own
+};
+
 [[nodiscard]] std::string_view to_string(Initiation initiation);
 [[nodiscard]] std::string_view to_string(Transport transport);
+[[nodiscard]] std::string_view to_string(QueuePlacement placement);
 /// \throws Error{input} that lists what there is
 [[nodiscard]] Initiation parse_initiation(std::string_view text);
 [[nodiscard]] Transport parse_transport(std::string_view text);
+[[nodiscard]] QueuePlacement parse_queue_placement(std::string_view text);
 
 /// What keeps a sender from overwriting ghosts that their owner still reads.
 enum class GhostReuse {

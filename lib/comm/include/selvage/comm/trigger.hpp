@@ -5,6 +5,7 @@
 #include <selvage/comm/detail/kokkos_executor.hpp>
 #include <selvage/comm/detail/memory_kind.hpp>
 #include <selvage/comm/detail/trigger_port.hpp>
+#include <selvage/comm/options.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -129,9 +130,11 @@ class CommandQueue {
     int rings = 1;             ///< as many as teams use it at a time
     std::uint64_t slots = 64;  ///< per ring, a power of two
     int service_threads = 1;
+    std::optional<QueuePlacement> placement = {};  ///< force one; else SELVAGE_QUEUE_PLACEMENT, else host
   };
 
   /// Collective. \param space  whose kernels will use it
+  /// \throws Error{usage} for sizes that can't be, Error{input} for a bad SELVAGE_QUEUE_PLACEMENT
   template <class Space>
   requires Kokkos::is_execution_space_v<Space> CommandQueue(const Space& space, const Context& context,
                                                             const Window& window, const Options& options)

@@ -34,7 +34,7 @@ inline constexpr std::uint64_t no_arrival = ~std::uint64_t{0};
 
 /// What a team keeps of its ring, in the kernel's memory, from kernel to kernel.
 struct CommandProducer {
-  std::uint64_t written = 0;     ///< commands so far
+  std::uint64_t written = 0;     ///< commands so far; released where the service thread fetches slots by it
   std::uint64_t known_read = 0;  ///< at most what *read says; reloaded when the ring looks full
 };
 
@@ -51,13 +51,14 @@ class CommandContext {
  public:
   KOKKOS_FUNCTION CommandContext(detail::CommandProducer* producer, detail::Command* slots,
                                  const std::uint64_t* read, std::uint64_t capacity, std::uint64_t timeout_ns,
-                                 std::uint64_t window)
+                                 std::uint64_t window, bool is_fetched)
       : producer_(producer),
         slots_(slots),
         read_(read),
         capacity_(capacity),
         timeout_ns_(timeout_ns),
-        window_(window) {}
+        window_(window),
+        is_fetched_(is_fetched) {}
 
   /// Stores `bytes` from `source` at `target` of `rank`'s window; `source` may change when it returns.
   template <class Team>
@@ -128,9 +129,13 @@ class CommandContext {
     command.is_blocking = waits ? 1 : 0;
     command.ready = slot.ready;
     slot = command;
-    // Publishes to the service thread: the descriptor, and all that the team stored before.
-    detail::release_word(slot.ready, number);
-    producer_->written = number;
+    // Either publishes to the service thread: the descriptor, and all that the team stored before.
+    if (is_fetched_) {
+      detail::release_word(producer_->written, number);
+    } else {
+      detail::release_word(slot.ready, number);
+      producer_->written = number;
+    }
     // Acquires from the service thread: this command is complete, and what a get has loaded.
     return !waits || detail::poll_until(detail::HasReached{read_, number}, timeout_ns_);
   }
@@ -180,6 +185,7 @@ class CommandContext {
   std::uint64_t capacity_;
   std::uint64_t timeout_ns_;
   std::uint64_t window_;
+  bool is_fetched_;
 };
 
 /// What a kernel takes along of a CommandQueue. Trivially copyable.
@@ -187,12 +193,9 @@ class CommandPort {
  public:
   /// The context of ring number `ring`, from 0: usually the team's league rank.
   [[nodiscard]] KOKKOS_FUNCTION CommandContext context(int ring) const {
-    return {producers + ring,
-            slots + ring * capacity,
-            read + ring * words_per_line,
-            capacity,
-            timeout_ns,
-            window};
+    return {
+        producers + ring, slots + ring * capacity, read + ring * words_per_line, capacity, timeout_ns, window,
+        is_fetched};
   }
 
   static constexpr std::uint64_t words_per_line = 16;  ///< 128 bytes
@@ -204,6 +207,7 @@ class CommandPort {
   std::uint64_t capacity = 0;  ///< slots per ring
   std::uint64_t timeout_ns = 0;
   std::uint64_t window = 0;  ///< where this rank's begins
+  bool is_fetched = false;   ///< slots lie in the kernel's memory, and `written` says how far they are
 };
 static_assert(std::is_trivially_copyable_v<CommandPort> && sizeof(CommandPort) <= 64);
 

@@ -1,0 +1,72 @@
+#include "command_fetch.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace selvage::detail {
+
+CommandFetch::CommandFetch(const CommandProducer* producers, const Command* slots, int rings,
+                           std::uint64_t capacity, std::byte* kept, std::unique_ptr<Copier> copier)
+    : producers_(producers),
+      slots_(slots),
+      capacity_(capacity),
+      kept_slots_(reinterpret_cast<Command*>(kept)),
+      kept_producers_(reinterpret_cast<CommandProducer*>(kept + rings * capacity * sizeof(Command))),
+      fetched_(rings),
+      coming_(rings),
+      copier_(std::move(copier)) {}
+
+std::size_t CommandFetch::kept_bytes(int rings, std::uint64_t capacity) {
+  return rings * (capacity * sizeof(Command) + sizeof(CommandProducer));
+}
+
+void CommandFetch::add(int ring) {
+  served_.push_back(ring);
+}
+
+bool CommandFetch::progress() {
+  if (state_ == State::idle) count();
+  if (!copier_->has_done(ticket_)) return state_ == State::fetching;
+  if (state_ == State::counting) return fetch();
+  fetched_ = coming_;
+  state_ = State::idle;
+  return true;
+}
+
+void CommandFetch::count() {
+  copier_->copy(reinterpret_cast<std::byte*>(kept_producers_), reinterpret_cast<const std::byte*>(producers_),
+                fetched_.size() * sizeof(CommandProducer));
+  ticket_ = copier_->mark();
+  state_ = State::counting;
+}
+
+/// \return whether any ring has new commands
+bool CommandFetch::fetch() {
+  bool any = false;
+  for (const int ring : served_) {
+    // Acquires from the team's leader, by the copy: the slots of these commands are complete in GPU memory.
+    const std::uint64_t written = kept_producers_[ring].written;
+    if (written == fetched_[ring]) continue;
+    any = true;
+    copy_slots(ring, fetched_[ring], written);
+    coming_[ring] = written;
+  }
+  state_ = any ? State::fetching : State::idle;
+  if (any) ticket_ = copier_->mark();
+  return any;
+}
+
+/// At most a ring full; in two pieces where they go round its end. What they overwrite here is done with, as
+/// kernels wait for that before they write there.
+void CommandFetch::copy_slots(int ring, std::uint64_t begin, std::uint64_t end) {
+  while (begin != end) {
+    const std::uint64_t first = begin % capacity_;
+    const std::uint64_t count = std::min(end - begin, capacity_ - first);
+    const std::uint64_t offset = ring * capacity_ + first;
+    copier_->copy(reinterpret_cast<std::byte*>(kept_slots_ + offset),
+                  reinterpret_cast<const std::byte*>(slots_ + offset), count * sizeof(Command));
+    begin += count;
+  }
+}
+
+}  // namespace selvage::detail
