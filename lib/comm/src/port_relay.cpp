@@ -48,9 +48,10 @@ PortRelay::PortRelay(ContextState& context, const Executor& executor, int grid_a
                      std::span<const RelayedLink> links)
     : context_(context),
       proxy_(context.proxy()),
-      memory_(executor.runs_on_host() ? MemoryKind::host : MemoryKind::device),
       views_(links.front().views.size()),
-      courier_(proxy_.make_message_courier()) {
+      // Its messages lie in host memory.
+      courier_(proxy_.make_message_courier(MemoryKind::host)),
+      copier_(executor.runs_on_host() ? make_host_copier() : make_device_copier()) {
   std::size_t blocks_bytes = 0;
   std::size_t landings_bytes = 0;
   for (const RelayedLink& link : links) {
@@ -65,6 +66,7 @@ PortRelay::PortRelay(ContextState& context, const Executor& executor, int grid_a
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     plan_unpacking(lines_[i], links[i], grid_axes);
     if (lines_[i].receives) receive(lines_[i]);
+    grant(lines_[i]);
   }
 }
 
@@ -249,11 +251,6 @@ void PortRelay::local_done(std::uint64_t cookie) {
 }
 
 bool PortRelay::poll() {
-  if (!copier_) {
-    // On a device, of the polling thread.
-    copier_ = memory_ == MemoryKind::host ? make_host_copier() : make_device_copier();
-    for (Line& line : lines_) grant(line);
-  }
   // Receives are always underway: they don't count as work.
   static_cast<void>(courier_->progress());
   bool busy = false;

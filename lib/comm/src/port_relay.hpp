@@ -121,14 +121,13 @@ class PortRelay final : public Pollable, private TransferWatcher {
 
   ContextState& context_;
   Proxy& proxy_;
-  MemoryKind memory_;  ///< of the Views and flags
   std::size_t views_;
   std::vector<Line> lines_;
   Buffer blocks_;
   Buffer landings_;
   Buffer told_;
   std::unique_ptr<Courier> courier_;
-  std::unique_ptr<Copier> copier_;  ///< made at the first poll: a device's belongs to the polling thread
+  std::unique_ptr<Copier> copier_;
   bool is_polled_ = false;
 };
 

@@ -23,6 +23,7 @@ class SlowCopier final : public Copier {
     waiting_.emplace_back([=] { std::memcpy(target, source, bytes); });
     copied_bytes += bytes;
   }
+  void copy(const selvage::detail::CopyBox&) override { FAIL() << "fetching copies ranges"; }
   void release(std::uint64_t&, std::uint64_t) override { FAIL() << "fetching releases nothing"; }
   [[nodiscard]] std::uint64_t mark() override { return ++marked_; }
   [[nodiscard]] bool has_done(std::uint64_t ticket) override { return ticket <= done_; }
