@@ -36,7 +36,7 @@ class FreshRanks {
 /// Whether SELVAGE_INITIATION sends all halos through the proxy, which carries each View by itself.
 bool is_carried_by_proxy() {
   const char* initiation = std::getenv("SELVAGE_INITIATION");
-  return initiation != nullptr && (std::string(initiation) == "queue" || std::string(initiation) == "kernel");
+  return initiation != nullptr && std::string(initiation) == "queue";
 }
 
 /// One rank exchanges one View, the other two: who waits for more runs out of time, and gives up its plan and its
