@@ -4,12 +4,13 @@
 
 #include <selvage/comm/halo_port.hpp>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace selvage::jacobi::cuda {
 
 /// One sweep in one kernel that sends its own boundary, in blocks of launch_blocks()' shape: the grid's first
-/// slices along z are the edge tiles, a block each, and the others the interior, whose blocks do what they do in a
+/// slices along z are for the edge tiles, and the others the interior, whose blocks do what they do in a
 /// plain sweep and nothing else.
 template <class Real, class Stencil, bool has_source, int along_x>
 struct EdgeFirstBlocks {
@@ -24,26 +25,40 @@ struct EdgeFirstBlocks {
   unsigned tile_count;
   Sweep interior;
 
-  /// By all threads of a block.
-  __device__ __noinline__ void sweep_tile(unsigned place) const {
+  /// Blocks that share the edge tiles. Few, where the interior takes long enough to hide them: stores to neighbours
+  /// come back-pressured by the links, and would stall whatever else their multiprocessors do.
+  [[nodiscard]] unsigned senders() const {
+    constexpr std::int64_t interior_blocks_per_tile = 4096;
+    constexpr std::int64_t most_tiles = 16;
+    const auto extents = interior.extents();
+    const std::int64_t interior_blocks = extents[0] * extents[1] * extents[2] / threads;
+    const auto tiles_each = static_cast<unsigned>(
+        std::clamp<std::int64_t>(interior_blocks / interior_blocks_per_tile, 1, most_tiles));
+    return (tile_count + tiles_each - 1) / tiles_each;
+  }
+
+  /// By all threads of sender `place` of `senders`.
+  __device__ __noinline__ void sweep_edges(unsigned place, unsigned senders) const {
     const unsigned thread = threadIdx.x + threadIdx.y * block_threads_x;
-    const CellRange<D> tile = tiles[place];
     const HaloPort::Turn turn = port.at_rest();
     // One thread per direction.
     const Towards towards = direction(thread);
     const bool has_direction = thread < directions && port.has_neighbour(towards);
-    const std::uint32_t cells = has_direction ? count(kept(tile, towards)) : 0;
     if (place == 0 && has_direction) turn.give_credit(towards, 1);
-    const bool is_free =
-        !has_direction || (turn.await(towards, 0) && (cells == 0 || turn.await_credit(towards, 1)));
+    const bool is_free = !has_direction || (turn.await(towards, 0) && turn.await_credit(towards, 1));
     if (__syncthreads_and(is_free) != 0) {
-      sweep_cells(tile, thread);
-      __syncthreads();
-      for (unsigned code = 0; code < directions; ++code) store(tile, direction(code), thread);
+      std::uint32_t cells = 0;
+      for (unsigned index = place; index < tile_count; index += senders) {
+        const CellRange<D> tile = tiles[index];
+        sweep_cells(tile, thread);
+        __syncthreads();
+        for (unsigned code = 0; code < directions; ++code) store(tile, direction(code), thread);
+        if (has_direction) cells += count(kept(tile, towards));
+      }
       __syncthreads();
       if (has_direction) turn.count(view, towards, cells, 1);
     }
-    if (thread == 0) turn.close_one_of(tile_count, 1);
+    if (thread == 0) turn.close_one_of(senders, 1);
   }
 
  private:
@@ -114,11 +129,11 @@ inline constexpr int resident_blocks = Stencil::points == 7 ? 8 : 1;
 template <class Blocks>
 __global__ void __launch_bounds__(block_threads_x* block_threads_y,
                                   resident_blocks<typename Blocks::StencilType>)
-    edge_first_kernel(const __grid_constant__ Blocks blocks, unsigned edge_slices, std::int64_t extent_x,
-                      std::int64_t extent_y) {
+    edge_first_kernel(const __grid_constant__ Blocks blocks, unsigned senders, unsigned edge_slices,
+                      std::int64_t extent_x, std::int64_t extent_y) {
   if (blockIdx.z < edge_slices) {
     const unsigned place = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
-    if (place < blocks.tile_count) blocks.sweep_tile(place);
+    if (place < senders) blocks.sweep_edges(place, senders);
     return;
   }
   const std::int64_t i = blockIdx.x * std::int64_t{block_threads_x} + threadIdx.x;
@@ -138,12 +153,13 @@ template <class Blocks>
   };
   const std::int64_t along = count(extents[0], block_threads_x);
   const std::int64_t across = count(extents[1], block_threads_y);
-  const std::int64_t edge_slices = count(blocks.tile_count, along * across);
+  const unsigned senders = blocks.senders();
+  const std::int64_t edge_slices = count(senders, along * across);
   if (across > most || edge_slices + extents[2] > most) return false;
   const dim3 grid(static_cast<unsigned>(along), static_cast<unsigned>(across),
                   static_cast<unsigned>(edge_slices + extents[2]));
   edge_first_kernel<<<grid, dim3(block_threads_x, block_threads_y), 0, space.cuda_stream()>>>(
-      blocks, static_cast<unsigned>(edge_slices), extents[0], extents[1]);
+      blocks, senders, static_cast<unsigned>(edge_slices), extents[0], extents[1]);
   if (const cudaError_t code = cudaGetLastError(); code != cudaSuccess)
     check_cuda(code, "launching " + label);
   return true;

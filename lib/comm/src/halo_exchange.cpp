@@ -94,6 +94,7 @@ std::uint64_t HaloExchange::field_bit(const std::byte* address) const {
   return plan_->field_bit(address);
 }
 void HaloExchange::exchange_fields(detail::Executor& executor, std::uint64_t fields) {
+  const detail::DeviceScope scope(plan_->device());
   plan_->exchange(executor, fields);
 }
 std::uint64_t HaloExchange::start_fields(detail::Executor& executor, std::uint64_t fields) {

@@ -33,12 +33,14 @@ class CudaLine final : public DeviceLine {
   void check() override {
     // Acquires what the kernel wrote before it released `found`.
     if (acquire_word(late_.get()->found) == 0) return;
-    const Command& command = line_.messages()[late_.get()->message].command;
+    const PlannedMessage& message = line_.messages()[late_.get()->message];
+    const Command& command = message.command;
     throw Error(
         ErrorKind::timeout,
         fmt::format(
-            "a halo exchange on the GPU waited {} ms for rank {} ({}, {} by proxy {} wanted, {} seen)",
-            program_.timeout_ns / 1'000'000, command.rank, command.own_flag != 0 ? "peer transport" : "MPI",
+            "a halo {} on the GPU waited {} ms for rank {} ({}, {} by proxy of epoch {} wanted, {} seen)",
+            message.reverse != 0 ? "reduction" : "exchange", program_.timeout_ns / 1'000'000, command.rank,
+            command.own_flag != 0 ? "peer transport" : "MPI",
             command.kind == CommandKind::send ? "acceptance" : "message", late_.get()->wanted,
             late_.get()->seen));
   }
