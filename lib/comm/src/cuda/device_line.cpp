@@ -21,13 +21,23 @@ class CudaLine final : public DeviceLine {
     program_.late = late_.get();
     program_.failed = failed_.data();
     program_.timeout_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(context.timeout()).count());
+    check_cuda(cudaEventCreateWithFlags(&last_, cudaEventDisableTiming), "cudaEventCreateWithFlags");
   }
+  ~CudaLine() override { cudaEventDestroy(last_); }
 
   void start(Executor& executor, const MessageSelection& selection) override {
-    launch_start(program_, selection, static_cast<cudaStream_t>(executor.stream()));
+    const auto stream = static_cast<cudaStream_t>(executor.stream());
+    launch_start(program_, selection, stream);
+    note_last(stream);
   }
   void wait(Executor& executor, const MessageSelection& selection) override {
-    launch_wait(program_, selection, static_cast<cudaStream_t>(executor.stream()));
+    const auto stream = static_cast<cudaStream_t>(executor.stream());
+    launch_wait(program_, selection, stream);
+    note_last(stream);
+  }
+
+  void drain() noexcept override {
+    while (cudaEventQuery(last_) == cudaErrorNotReady) yield_core();
   }
 
   void check() override {
@@ -46,11 +56,19 @@ class CudaLine final : public DeviceLine {
   }
 
  private:
+  /// In a capture nothing is enqueued yet; when it is replayed is the caller's affair.
+  void note_last(cudaStream_t stream) {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    check_cuda(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
+    if (status == cudaStreamCaptureStatusNone) check_cuda(cudaEventRecord(last_, stream), "cudaEventRecord");
+  }
+
   const MessageLine& line_;
   DeviceArray<PlannedMessage> messages_;
   DeviceArray<std::uint32_t> failed_;
   PinnedValue<LateMessage> late_;
   MessageProgram program_{};
+  cudaEvent_t last_ = nullptr;  ///< after the kernel enqueued last
 };
 
 }  // namespace
