@@ -29,8 +29,9 @@ hardware() {
 
 # Tests that wait for ranks run one at a time, so that these have GPUs of their own.
 run_tests() {
-  limited 600 ctest --preset cuda --parallel "$jobs" --exclude-regex '^(gpu|comm\.(grid|halo)|jacobi)\.'
-  limited 1800 ctest --preset cuda --parallel 1 --tests-regex '^(gpu|comm\.(grid|halo)|jacobi)\.'
+  local waiting='^(gpu|comm\.(grid|halo|triggers|command_queue|typed_transfer)|jacobi|examples)\.'
+  limited 600 ctest --preset cuda --parallel "$jobs" --exclude-regex "$waiting"
+  limited 1800 ctest --preset cuda --parallel 1 --tests-regex "$waiting"
 }
 
 # Forced, mpi_direct is an error where MPI isn't found to take GPU memory; the suites would leave it out.
@@ -38,7 +39,7 @@ test_gpu_aware_mpi() {
   SELVAGE_TRANSPORT=mpi_direct with_gpu_aware_mpi run_ranks 2 build/cuda/apps/jacobi/jacobi \
     inputs/jacobi/public-sample.toml --verify --out out/gpu-aware | grep -E '^(VERIFY|FOM)'
   with_gpu_aware_mpi limited 600 ctest --preset cuda --parallel 1 \
-    --tests-regex '^comm\.halo\.(conformance_.d|reduce|start_finish|several_fields|logical_hosts|timeout)\..*np[24]$'
+    --tests-regex '^comm\.((triggers|command_queue)\.hosts_2x2|halo\.(conformance_.d|reduce|start_finish|several_fields|logical_hosts|timeout))\..*np[24]$'
 }
 
 sanitize() {
