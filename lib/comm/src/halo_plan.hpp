@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace selvage::detail {
@@ -27,6 +28,11 @@ struct HaloChoices {
   std::string transport_forced_by = "the option transport";
   std::string initiation_forced_by = "the option initiation";
 };
+
+inline constexpr std::string_view halo_construction = "the construction of a HaloExchange";
+
+/// "View 1", with its label where it has one: those of Grid::allocate have none on hosts.
+[[nodiscard]] std::string view_name(std::size_t index, std::string_view label);
 
 /// Everything that is decided, allocated and mapped once for a HaloExchange, and the state of the exchange in
 /// flight.
@@ -72,6 +78,7 @@ class HaloPlan {
   [[nodiscard]] std::vector<PeerPlan> introduce(int first_tag);
   [[nodiscard]] FieldCard card_of(const Field& field) const;
   void require_matching(const PeerPlan& peer) const;
+  [[nodiscard]] std::int64_t components_of(const Field& field) const;
   [[nodiscard]] PairFacts facts_about(const PeerPlan& peer) const;
   void make_transports(std::vector<PeerPlan> peers, const HaloChoices& choices, const Executor& executor,
                        int first_tag);
