@@ -120,15 +120,51 @@ void Courier::start_by_message(const NetworkOperation& operation, const WindowSt
   header.transfer = reinterpret_cast<std::uintptr_t>(&transfer);
   header.is_inline =
       is_put && window.memory == MemoryKind::host && operation.bytes <= CourierHeader::inline_bytes ? 1 : 0;
-  if (!is_put) receive(operation.local, operation.bytes, operation.target, header.payload_tag, transfer);
   if (header.is_inline != 0 && operation.bytes > 0) {
     std::memcpy(header.payload.data(), operation.local, operation.bytes);
   }
   transfer.is_acknowledged = !is_put;
-  send(&header, header.message_bytes(), operation.target, header_tag_, transfer);
-  if (is_put && header.is_inline == 0) {
-    send(operation.local, operation.bytes, operation.target, header.payload_tag, transfer);
+  std::byte* payload = operation.local;
+  if (window.is_staged && operation.bytes > 0) {
+    transfer.staged = operation;
+    transfer.staged.memory = window.memory;
+    transfer.staging.resize(operation.bytes);
+    payload = transfer.staging.data();
+    transfer.stage = is_put ? Transfer::Stage::to_be_sent : Transfer::Stage::received;
+    if (is_put) return copy_staged(payload, operation.local, transfer);
   }
+  if (is_put) return send_put(operation, payload, transfer);
+  receive(payload, operation.bytes, operation.target, header.payload_tag, transfer);
+  send(&header, header.message_bytes(), operation.target, header_tag_, transfer);
+}
+
+/// Payloads are matched in the order of their headers, so both go out together.
+void Courier::send_put(const NetworkOperation& operation, const std::byte* payload, Transfer& transfer) {
+  const CourierHeader& header = transfer.header;
+  send(&header, header.message_bytes(), operation.target, header_tag_, transfer);
+  if (header.is_inline == 0) send(payload, operation.bytes, operation.target, header.payload_tag, transfer);
+}
+
+void Courier::copy_staged(std::byte* target, const std::byte* source, Transfer& transfer) {
+  Copier& copier = copier_for(transfer.staged.memory);
+  copier.copy(target, source, transfer.staged.bytes);
+  transfer.copier = &copier;
+  transfer.copy_ticket = copier.mark();
+}
+
+/// \return whether the staging has no part in what is left to do
+bool Courier::advance_staged(Transfer& transfer) {
+  if (transfer.stage == Transfer::Stage::none) return true;
+  if (transfer.stage == Transfer::Stage::received) {
+    copy_staged(transfer.staged.local, transfer.staging.data(), transfer);
+    transfer.stage = Transfer::Stage::none;
+    return true;
+  }
+  if (!transfer.copier->has_done(transfer.copy_ticket)) return false;
+  transfer.copier = nullptr;
+  transfer.stage = Transfer::Stage::none;
+  send_put(transfer.staged, transfer.staging.data(), transfer);
+  return false;
 }
 
 void Courier::send(const void* data, std::uint64_t bytes, int rank, int tag, Transfer& transfer) {
@@ -227,7 +263,7 @@ bool Courier::advance_mapped(Transfer& transfer) {
 
 /// \return whether the transfer is over
 bool Courier::advance(Transfer& transfer) {
-  if (transfer.requests > 0 || !advance_mapped(transfer)) return false;
+  if (transfer.requests > 0 || !advance_mapped(transfer) || !advance_staged(transfer)) return false;
   if (transfer.copier != nullptr && !transfer.copier->has_done(transfer.copy_ticket)) return false;
   if (!transfer.is_local_done) {
     transfer.is_local_done = true;

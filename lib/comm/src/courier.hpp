@@ -67,6 +67,11 @@ struct Transfer {
   Copier* copier = nullptr;  ///< null: none copies
   std::uint64_t copy_ticket = 0;
   MappedMessage message;
+  /// Of a message to or from a window whose memory MPI doesn't take: the payload in between.
+  std::vector<std::byte> staging;
+  enum class Stage { none, to_be_sent, received };
+  Stage stage = Stage::none;  ///< of the payload in `staging`
+  NetworkOperation staged;
   bool is_local_done = false;
   std::atomic<bool> is_acknowledged = true;  ///< by the target's receiver, maybe on another thread
   CourierHeader header;
@@ -101,6 +106,10 @@ class Courier {
                      std::uint64_t arrival_value, Transfer& transfer);
   void start_by_message(const NetworkOperation& operation, const WindowState& window,
                         std::uint64_t arrival_value, Transfer& transfer);
+  void send_put(const NetworkOperation& operation, const std::byte* payload, Transfer& transfer);
+  /// Starts a copy into or out of the staging.
+  void copy_staged(std::byte* target, const std::byte* source, Transfer& transfer);
+  bool advance_staged(Transfer& transfer);
   void send(const void* data, std::uint64_t bytes, int rank, int tag, Transfer& transfer);
   void send_message(const NetworkOperation& operation, Transfer& transfer);
   void receive(void* data, std::uint64_t bytes, int rank, int tag, Transfer& transfer);
@@ -114,9 +123,9 @@ class Courier {
   const WindowTable& windows_;
   int header_tag_;
   int payload_tag_;
-  std::unique_ptr<Copier> host_copier_;
-  std::unique_ptr<Copier> device_copier_;
   std::list<Transfer> transfers_;
+  std::unique_ptr<Copier> host_copier_;  ///< before what it copies goes, it ends
+  std::unique_ptr<Copier> device_copier_;
   struct Owner {
     Transfer* transfer;
     std::int64_t expected_bytes;  ///< -1: a send

@@ -1,6 +1,7 @@
 #include "receiver.hpp"
 
 #include <cstring>
+#include <iterator>
 
 namespace selvage::detail {
 namespace {
@@ -68,30 +69,46 @@ Copier& Receiver::copier_for(MemoryKind memory) {
 void Receiver::land(const CourierHeader& header, int rank) {
   const WindowState& window = windows_.find(header.window);
   window.require_inside(header.offset, header.bytes);
-  std::byte* target = window.local.data + header.offset;
-  if (header.is_inline != 0) {
-    if (header.bytes > 0) std::memcpy(target, header.payload.data(), header.bytes);
-    return finish_put(header, rank);
-  }
   Answer& answer = answers_.emplace_back();
   answer.header = header;
   answer.rank = rank;
-  answer.lands = true;
+  std::byte* target = window.local.data + header.offset;
+  if (header.is_inline != 0) {
+    if (header.bytes > 0) std::memcpy(target, header.payload.data(), header.bytes);
+    release_arrival(header);
+    return acknowledge(answer);
+  }
+  answer.stage = Stage::landing;
+  if (window.is_staged) {
+    answer.staging.resize(header.bytes);
+    target = answer.staging.data();
+  }
   check_mpi(MPI_Irecv(target, message_size(header.bytes), MPI_BYTE, rank, header.payload_tag, context_.comm(),
                       &answer.request),
             "MPI_Irecv");
 }
 
-void Receiver::finish_put(const CourierHeader& header, int rank) {
+void Receiver::unstage(Answer& answer) {
+  const WindowState& window = windows_.find(answer.header.window);
+  Copier& copier = copier_for(window.memory);
+  copier.copy(window.local.data + answer.header.offset, answer.staging.data(), answer.header.bytes);
+  answer.stage = Stage::unstaging;
+  release_arrival(answer.header);
+  answer.copy_ticket = copier.mark();
+}
+
+/// Publishes to this rank's kernels: the bytes that were put.
+void Receiver::release_arrival(const CourierHeader& header) {
+  if (header.arrival == NetworkOperation::no_arrival) return;
   const WindowState& window = windows_.find(header.window);
-  // Publishes to this rank's kernels: the bytes that were put.
-  if (header.arrival != NetworkOperation::no_arrival) {
-    copier_for(window.memory).release(arrival_word(window.local.data, header.arrival), header.arrival_value);
-  }
-  Answer& answer = answers_.emplace_back();
+  copier_for(window.memory).release(arrival_word(window.local.data, header.arrival), header.arrival_value);
+}
+
+void Receiver::acknowledge(Answer& answer) {
   answer.header.kind = CourierHeader::Kind::acknowledge;
-  answer.header.transfer = header.transfer;
-  check_mpi(MPI_Isend(&answer.header, answer.header.message_bytes(), MPI_BYTE, rank, header_tag_,
+  answer.header.is_inline = 0;
+  answer.stage = Stage::sending;
+  check_mpi(MPI_Isend(&answer.header, answer.header.message_bytes(), MPI_BYTE, answer.rank, header_tag_,
                       context_.comm(), &answer.request),
             "MPI_Isend");
 }
@@ -99,23 +116,76 @@ void Receiver::finish_put(const CourierHeader& header, int rank) {
 void Receiver::reply(const CourierHeader& header, int rank) {
   const WindowState& window = windows_.find(header.window);
   window.require_inside(header.offset, header.bytes);
-  check_mpi(MPI_Isend(window.local.data + header.offset, message_size(header.bytes), MPI_BYTE, rank,
-                      header.payload_tag, context_.comm(), &answers_.emplace_back().request),
+  Answer& answer = answers_.emplace_back();
+  answer.header = header;
+  answer.rank = rank;
+  answer.stage = Stage::waiting;
+  if (!window.is_staged) return send_in_order(answer);
+  Copier& copier = copier_for(window.memory);
+  answer.staging.resize(header.bytes);
+  copier.copy(answer.staging.data(), window.local.data + header.offset, header.bytes);
+  answer.copy_ticket = copier.mark();
+  answer.stage = Stage::staging;
+}
+
+void Receiver::send_in_order(Answer& answer) {
+  for (const Answer& other : answers_) {
+    if (&other == &answer) break;
+    if (other.rank == answer.rank && (other.stage == Stage::staging || other.stage == Stage::waiting)) return;
+  }
+  const CourierHeader& header = answer.header;
+  const WindowState& window = windows_.find(header.window);
+  const std::byte* payload = window.is_staged ? answer.staging.data() : window.local.data + header.offset;
+  answer.stage = Stage::sending;
+  check_mpi(MPI_Isend(payload, message_size(header.bytes), MPI_BYTE, answer.rank, header.payload_tag,
+                      context_.comm(), &answer.request),
             "MPI_Isend");
+}
+
+bool Receiver::is_received_or_sent(Answer& answer) {
+  int done = 0;
+  check_mpi(MPI_Test(&answer.request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  return done != 0;
+}
+
+bool Receiver::advance(Answer& answer) {
+  const auto is_copied = [&] {
+    return copier_for(windows_.find(answer.header.window).memory).has_done(answer.copy_ticket);
+  };
+  switch (answer.stage) {
+    case Stage::landing:
+      if (!is_received_or_sent(answer)) return false;
+      if (!answer.staging.empty()) {
+        unstage(answer);
+      } else {
+        release_arrival(answer.header);
+        acknowledge(answer);
+      }
+      return true;
+    case Stage::unstaging:
+      if (!is_copied()) return false;
+      acknowledge(answer);
+      return true;
+    case Stage::staging:
+      if (!is_copied()) return false;
+      answer.stage = Stage::waiting;
+      [[fallthrough]];
+    case Stage::waiting:
+      send_in_order(answer);
+      return answer.stage == Stage::sending;
+    case Stage::sending:
+      return is_received_or_sent(answer);
+  }
+  return false;
 }
 
 bool Receiver::advance_answers() {
   bool busy = false;
   for (auto answer = answers_.begin(); answer != answers_.end();) {
-    int done = 0;
-    check_mpi(MPI_Test(&answer->request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (done == 0) {
-      ++answer;
-      continue;
-    }
-    busy = true;
-    if (answer->lands) finish_put(answer->header, answer->rank);
-    answer = answers_.erase(answer);
+    const bool was_sending = answer->stage == Stage::sending;
+    const bool advanced = advance(*answer);
+    busy = busy || advanced;
+    answer = advanced && was_sending ? answers_.erase(answer) : std::next(answer);
   }
   return busy;
 }

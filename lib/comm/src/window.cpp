@@ -64,16 +64,13 @@ class WindowOwner {
         context_->gather(name.value_or(SharedRange{}), window_construction);
     const std::string& refusal = context_->mapping_refusal(state_.memory);
     state_.mapped.resize(context_->size());
+    state_.is_staged = state_.memory == MemoryKind::device && !context_->gpu_aware_refusal().empty();
     context_->all_or_none(window_construction, [&] {
       for (int rank = 0; rank < context_->size(); ++rank) {
         if (rank == context_->rank()) {
           state_.mapped[rank] = {state_.local.data, state_.local.owner};
         } else if (refusal.empty() && context_->machine().same_host(context_->rank(), rank)) {
           state_.mapped[rank] = context_->mappings().map(ranges[rank]);
-        } else if (state_.memory == MemoryKind::device && !context_->gpu_aware_refusal().empty()) {
-          throw Error(ErrorKind::unsupported,
-                      fmt::format("a Window in GPU memory does not reach rank {}: it is not mapped, and {}",
-                                  rank, context_->gpu_aware_refusal()));
         }
       }
     });

@@ -1,4 +1,5 @@
 #include "thrown.hpp"
+#include "window_state.hpp"
 
 #include <selvage/comm/trigger.hpp>
 
@@ -155,6 +156,22 @@ TEST_P(CommandQueueTest, CarriesPutsGetsValuesAndSignals) {
   const Window window(space_, context, teams * words_per_team * word);
   CommandQueue queue(space_, context, window, options(4));
   EXPECT_EQ(queue.device().is_fetched, !on_host && GetParam().placement == QueuePlacement::device);
+  for (int round = 1; round <= 30; ++round) {
+    const int words = 1 + round * 97 % longest;
+    const Talk what = talk(queue, context, window, round, words);
+    ASSERT_EQ(on_all_ranks(run(Put{what})), 0) << round;
+    ASSERT_EQ(on_all_ranks(run(WaitAndGet{what})), 0) << round;
+  }
+  EXPECT_NO_THROW(queue.check());
+}
+
+/// As windows in GPU memory are between hosts, unless MPI takes such memory; ranks of one host copy.
+TEST_P(CommandQueueTest, CarriesThemThroughHostMemoryWhereMpiTakesNoOther) {
+  const Context context(MPI_COMM_WORLD);
+  const Window window(space_, context, teams * words_per_team * word);
+  const_cast<detail::WindowState&>(window.state()).is_staged = true;
+  MPI_Barrier(MPI_COMM_WORLD);
+  CommandQueue queue(space_, context, window, options(4));
   for (int round = 1; round <= 30; ++round) {
     const int words = 1 + round * 97 % longest;
     const Talk what = talk(queue, context, window, round, words);
