@@ -5,11 +5,11 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 usage() {
   cat <<EOF
-usage: scripts/gpu.sh [--figures REGEX] [OUT]   (out/gpu)
+usage: scripts/gpu.sh [--figures REGEX | --tests REGEX] [OUT]   (out/gpu)
 
 Writes OUT/<benchmark>-<ranks>rank.json and OUT/results.md. One process per GPU; SELVAGE_HARDWARE names the machine in the
 records (default: the number and name of its GPUs). With --figures, builds the benchmarks only and measures those whose
-names match.
+names match; with --tests, runs the tests whose names match, one at a time, and nothing else.
 EOF
 }
 
@@ -45,9 +45,15 @@ test_gpu_aware_mpi() {
 sanitize() {
   local tool
   for tool in memcheck racecheck; do
-    limited 200 compute-sanitizer --tool "$tool" --target-processes all --error-exitcode 9 \
-      mpirun --oversubscribe -n 2 build/cuda/tests/mpi/comm/test_comm_halo_conformance_2d --gtest_filter='*/0*'
+    sanitize_with "$tool" test_comm_halo_conformance_2d '*/0*'
+    sanitize_with "$tool" test_comm_halo_port '*Parcels*:*Store*'
   done
+}
+
+# sanitize_with TOOL TEST FILTER
+sanitize_with() {
+  limited 200 compute-sanitizer --tool "$1" --target-processes all --error-exitcode 9 \
+    mpirun --oversubscribe --bind-to none -n 2 "build/cuda/tests/mpi/comm/$2" --gtest_filter="$3"
 }
 
 # The oracles, solved on GPUs.
@@ -90,7 +96,7 @@ measure() {
 }
 
 main() {
-  local figures=''
+  local figures='' tests=''
   case ${1:-} in
     --help | -h)
       usage
@@ -98,6 +104,10 @@ main() {
       ;;
     --figures)
       figures=${2:?--figures needs a regular expression}
+      shift 2
+      ;;
+    --tests)
+      tests=${2:?--tests needs a regular expression}
       shift 2
       ;;
     -*)
@@ -122,6 +132,10 @@ main() {
     return
   fi
   configure_and_build cuda
+  if [ -n "$tests" ]; then
+    step "test" limited 1800 ctest --preset cuda --parallel 1 --tests-regex "$tests"
+    return
+  fi
   step "test" run_tests
   step "test over GPU-aware MPI" test_gpu_aware_mpi
   step "sanitize" sanitize
