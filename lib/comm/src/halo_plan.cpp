@@ -267,6 +267,10 @@ HaloPort HaloPlan::make_port(Executor& executor, std::span<const std::byte* cons
                                                 .has_relays = has_relays,
                                                 .first_tag = first_tag});
   });
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    port_paths_ += fmt::format("  port {}: rank {} {}\n", ports_.size(), peers_[i].neighbour.rank,
+                               refusals[i].empty() ? "directly" : "by proxy; " + refusals[i]);
+  }
   ports_.push_back(std::move(port));
   return ports_.back()->port();
 }
@@ -339,6 +343,7 @@ std::string HaloPlan::explain() const {
     text += fmt::format("  rank {} at {}: {}, {} B out, {} B in; {}\n", path.rank, path.directions, path.how,
                         path.sent_bytes, path.received_bytes, path.why);
   }
+  text += port_paths_;
   return text;
 }
 

@@ -98,6 +98,7 @@ class HaloPlan {
   std::vector<std::unique_ptr<HaloTransport>> transports_;
   std::vector<PeerPlan> peers_;
   std::vector<std::unique_ptr<PortPlan>> ports_;
+  std::string port_paths_;  ///< of explain()
   std::vector<Contribution> contributions_;
 
   std::uint64_t epoch_ = 0;

@@ -128,6 +128,31 @@ TEST(HaloPort, FillsGhostsOfMemoryThatCannotBeMapped) {
   }
 }
 
+TEST(HaloPort, SaysWhoIsReachedByProxy) {
+  const Context context(MPI_COMM_WORLD);
+  const Grid<1> grid(context, {.cells = {8 * context.size()}});
+  const bool has_left = grid.neighbour({-1}) != Grid<1>::no_neighbour;
+  const auto line = [&](HaloExchange& halo, const auto& view) {
+    const std::string before = halo.explain();
+    static_cast<void>(halo.device(Space(), view));
+    const std::string after = halo.explain();
+    EXPECT_TRUE(after.starts_with(before)) << after;
+    return after.substr(before.size());
+  };
+  const auto shared = grid.allocate<double>("u", 1);
+  HaloExchange mapped(Space(), grid, {.width = 1}, shared);
+  const std::string first = line(mapped, shared);
+  EXPECT_EQ(first.find("port 0: rank ") != std::string::npos, context.size() > 1) << first;
+  const bool is_close = mapped.explain().find("peer, ") != std::string::npos;
+  EXPECT_EQ(first.find(" directly\n") != std::string::npos, is_close) << mapped.explain();
+  const Kokkos::View<double*, Space::memory_space> heap("heap", shared.extent(0));
+  HaloExchange packed(Space(), grid, {.width = 1}, heap);
+  const std::string second = line(packed, heap);
+  if (on_host && has_left) {
+    EXPECT_NE(second.find(" by proxy; "), std::string::npos) << second;
+  }
+}
+
 using Line = Kokkos::View<double*, Space::memory_space>;
 
 /// The ways of a kernel to send.

@@ -139,7 +139,8 @@ class HaloExchange {
   /// on host spaces.
   /// \throws Error{timeout}, Error{usage} as exchange()
   void check() const;
-  /// Per neighbour: transport, initiation, bytes, and why. The same text on every call.
+  /// Per neighbour: transport, initiation, bytes, and why; then, for each port of device(), who is reached
+  /// directly, who by proxy, and why.
   [[nodiscard]] std::string explain() const;
   /// Bytes that this rank sends in an exchange of all Views; this rank's own periodic copies not counted.
   [[nodiscard]] std::int64_t bytes_per_exchange() const;
