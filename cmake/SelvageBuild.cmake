@@ -24,6 +24,8 @@ function(selvage_target_defaults target)
   if(Kokkos_ENABLE_CUDA)
     # fmt 9 takes nvcc for a compiler without constexpr, then calls such functions from constexpr ones.
     target_compile_definitions(${target} PRIVATE FMT_USE_CONSTEXPR=1)
+    # "#pragma unroll" is nvcc's; the host compiler sees it too.
+    target_compile_options(${target} PRIVATE -Wno-unknown-pragmas)
   else()
     # Only here, since nvcc's generated host code is full of what these two complain about.
     target_compile_options(${target} PRIVATE -Wshadow -Wpedantic)
