@@ -21,7 +21,7 @@ const app::AppInfo info{
          .value_name = "MODE",
          .help = "what is swept while ghosts travel: nothing, the interior, or all from one kernel "
                  "that sends",
-         .choices = {"off", "host", "kernel"}},
+         .choices = {"auto", "off", "host", "kernel"}},
         {.name = "--steps-per-exchange",
          .key = "run.steps_per_exchange",
          .value_name = "N",

@@ -49,6 +49,9 @@ void read_grid(app::Input& input, Settings& settings) {
   check_sides(input, settings);
 }
 
+/// On GPUs the launches that sweep a box in parts take longer than what they hide (docs/benchmarking.md).
+constexpr Overlap overlap_of_backend = host_backend ? Overlap::host : Overlap::off;
+
 Overlap parse_overlap(std::string_view text) {
   if (text == "off") return Overlap::off;
   return text == "host" ? Overlap::host : Overlap::kernel;
@@ -69,7 +72,9 @@ void read_numerics(app::Input& input, Settings& settings) {
   if (settings.tolerance > 0 && settings.norm_every == 0) {
     input.reject("run.tolerance", "needs run.norm_every above 0: it is compared where the norm is computed");
   }
-  settings.overlap = parse_overlap(input.choice("run.overlap", "host", {"off", "host", "kernel"}));
+  const std::string overlap = input.choice("run.overlap", "auto", {"auto", "off", "host", "kernel"});
+  settings.chooses_overlap = overlap == "auto";
+  settings.overlap = settings.chooses_overlap ? overlap_of_backend : parse_overlap(overlap);
   settings.steps_per_exchange = input.get<int>("run.steps_per_exchange", 1, {.least = 1, .most = 64});
   if (settings.overlap == Overlap::kernel && settings.steps_per_exchange != 1)
     input.reject("run.steps_per_exchange",

@@ -39,6 +39,7 @@ struct Settings {
   std::int64_t norm_every;  ///< 0: at the end only
   double tolerance;         ///< stops at a residual at or below; 0 never does
   Overlap overlap;
+  bool chooses_overlap;  ///< the program chose it, for its backend
   int steps_per_exchange;
   Persistence persistent;  ///< iterate in one kernel
   bool compare_serial;

@@ -160,9 +160,10 @@ void TypedSimulation<Real, Stencil>::describe_plan() {
     report_.decide(solver_.persistent()->explain());
     return;
   }
-  report_.decide(fmt::format("overlap {}, {} step{} per exchange, {} field bytes on rank 0",
-                             to_string(settings_.overlap), settings_.steps_per_exchange,
-                             settings_.steps_per_exchange == 1 ? "" : "s", 2 * solver_.field_bytes()));
+  report_.decide(fmt::format(
+      "overlap {}{}, {} step{} per exchange, {} field bytes on rank 0", to_string(settings_.overlap),
+      settings_.chooses_overlap ? " (chosen for this backend)" : "", settings_.steps_per_exchange,
+      settings_.steps_per_exchange == 1 ? "" : "s", 2 * solver_.field_bytes()));
   report_.decide(solver_.halo().explain());
 }
 

@@ -54,6 +54,17 @@ TEST(Settings, PublicSampleIsPeriodicInY) {
   expect_refusal("[case]\nname = \"public-sample\"\n[grid]\ncells = [8, 8, 8]\n", "a.toml:4:", "grid.cells");
 }
 
+TEST(Settings, OverlapFollowsTheBackendUnlessItIsNamed) {
+  const Settings chosen = read("");
+  EXPECT_TRUE(chosen.chooses_overlap);
+  EXPECT_NE(chosen.overlap, Overlap::kernel);
+  for (const std::string name : {"off", "host", "kernel"}) {
+    const Settings named = read("[run]\noverlap = \"" + name + "\"\n");
+    EXPECT_FALSE(named.chooses_overlap);
+    EXPECT_EQ(to_string(named.overlap), name);
+  }
+}
+
 TEST(Settings, UnknownKeyComesWithTheClosestOne) {
   expect_refusal("[run]\nnorm_evry = 10\n", "a.toml:2:", "run.norm_every");
 }
