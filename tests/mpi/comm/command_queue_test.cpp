@@ -147,6 +147,16 @@ class CommandQueueTest : public testing::TestWithParam<Service> {
     Kokkos::parallel_reduce("talk", Kokkos::TeamPolicy<Space>(space_, teams, 1), kernel, wrong);
     return wrong;
   }
+  /// Thirty rounds of all ways to put and get, of sizes below and above what travels inline.
+  void expect_rounds_arrive(CommandQueue& queue, const Context& context, const Window& window) const {
+    for (int round = 1; round <= 30; ++round) {
+      const int words = 1 + round * 97 % longest;
+      const Talk what = talk(queue, context, window, round, words);
+      ASSERT_EQ(on_all_ranks(run(Put{what})), 0) << round;
+      ASSERT_EQ(on_all_ranks(run(WaitAndGet{what})), 0) << round;
+    }
+    EXPECT_NO_THROW(queue.check());
+  }
 
   const Space space_;
 };
@@ -156,13 +166,7 @@ TEST_P(CommandQueueTest, CarriesPutsGetsValuesAndSignals) {
   const Window window(space_, context, teams * words_per_team * word);
   CommandQueue queue(space_, context, window, options(4));
   EXPECT_EQ(queue.device().is_fetched, !on_host && GetParam().placement == QueuePlacement::device);
-  for (int round = 1; round <= 30; ++round) {
-    const int words = 1 + round * 97 % longest;
-    const Talk what = talk(queue, context, window, round, words);
-    ASSERT_EQ(on_all_ranks(run(Put{what})), 0) << round;
-    ASSERT_EQ(on_all_ranks(run(WaitAndGet{what})), 0) << round;
-  }
-  EXPECT_NO_THROW(queue.check());
+  expect_rounds_arrive(queue, context, window);
 }
 
 /// As windows in GPU memory are between hosts, unless MPI takes such memory; ranks of one host copy.
@@ -172,13 +176,7 @@ TEST_P(CommandQueueTest, CarriesThemThroughHostMemoryWhereMpiTakesNoOther) {
   const_cast<detail::WindowState&>(window.state()).is_staged = true;
   MPI_Barrier(MPI_COMM_WORLD);
   CommandQueue queue(space_, context, window, options(4));
-  for (int round = 1; round <= 30; ++round) {
-    const int words = 1 + round * 97 % longest;
-    const Talk what = talk(queue, context, window, round, words);
-    ASSERT_EQ(on_all_ranks(run(Put{what})), 0) << round;
-    ASSERT_EQ(on_all_ranks(run(WaitAndGet{what})), 0) << round;
-  }
-  EXPECT_NO_THROW(queue.check());
+  expect_rounds_arrive(queue, context, window);
 }
 
 /// Many more commands than slots.
