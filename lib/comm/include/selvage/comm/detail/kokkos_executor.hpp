@@ -144,11 +144,16 @@ class KokkosExecutor final : public Executor {
     return Kokkos::View<std::byte*, MemorySpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(data, bytes);
   }
 
+  /// Kokkos makes its default GPU the current one when it allocates or frees page-locked memory.
   template <class MemorySpace, class Properties>
-  static Buffer allocate_as(const Properties& properties, std::size_t bytes) {
-    auto view = std::make_shared<Kokkos::View<std::byte*, MemorySpace>>(properties, bytes);
-    std::byte* data = view->data();
-    return {data, std::move(view)};
+  Buffer allocate_as(const Properties& properties, std::size_t bytes) const {
+    using View = Kokkos::View<std::byte*, MemorySpace>;
+    const DeviceScope scope(device());
+    const std::shared_ptr<View> view(new View(properties, bytes), [device = device()](View* freed) {
+      const DeviceScope freeing(device);
+      delete freed;
+    });
+    return {view->data(), view};
   }
 
   void copy_on_host(const CopyBox& box) {
