@@ -45,15 +45,12 @@ class EdgeFirstTiles {
     edges_ = Edges("jacobi::edges", edges.size());
     Kokkos::deep_copy(edges_,
                       Kokkos::View<const CellRange<D>*, Kokkos::HostSpace>(edges.data(), edges.size()));
-    swept_ = Counters("jacobi::swept", edges.size());
     interior_counts_ = tile_counts(interior_);
   }
 
   [[nodiscard]] const CellRange<D>& own() const { return own_; }
   [[nodiscard]] const CellRange<D>& interior() const { return interior_; }
   [[nodiscard]] const CellRange<D>* edges() const { return edges_.data(); }
-  /// A counter per edge tile, for sweeps that send several at once; 0 between sweeps.
-  [[nodiscard]] unsigned* swept() const { return swept_.data(); }
 
   [[nodiscard]] int count() const { return edge_count() + static_cast<int>(product(interior_counts_)); }
   /// The first so many touch neighbours.
@@ -65,7 +62,6 @@ class EdgeFirstTiles {
 
  private:
   using Edges = Kokkos::View<CellRange<D>*, MemorySpace>;
-  using Counters = Kokkos::View<unsigned*, MemorySpace>;
   using Counts = Kokkos::Array<std::int64_t, D>;
 
   /// As thin as keeps a kernel's loads whole.
@@ -103,7 +99,6 @@ class EdgeFirstTiles {
   CellRange<D> interior_;
   Counts interior_counts_{};
   Edges edges_;
-  Counters swept_;
 };
 
 /// One sweep in one kernel that sends its own boundary (HaloPort). The teams of edge tiles wait for the ghosts
@@ -208,7 +203,6 @@ template <class Stencil, bool has_source, class Real>
                                        .own = tiles.own(),
                                        .tiles = tiles.edges(),
                                        .tile_count = static_cast<unsigned>(tiles.edge_count()),
-                                       .swept = tiles.swept(),
                                        .interior = {fields, tiles.interior()}});
   };
   constexpr int widest = BlockShape<Real, Stencil::dimensions>::widest;

@@ -10,12 +10,8 @@
 namespace selvage::jacobi::cuda {
 
 /// One sweep in one kernel that sends its own boundary, in blocks of launch_blocks()' shape: the grid's first
-/// slices along z are for the edge tiles, a block each, and the others the interior, whose blocks do what they
-/// do in a plain sweep and nothing else.
-///
-/// Edge tiles are swept by many blocks and sent by few: of each group, the last to have swept its tile sends all.
-/// Stores to neighbours come back-pressured by the links, and stall whatever else their multiprocessor does; and
-/// a flag's release waits for them, once per group.
+/// slices along z are for the edge tiles, and the others the interior, whose blocks do what they do in a
+/// plain sweep and nothing else.
 template <class Real, class Stencil, bool has_source, int along_x>
 struct EdgeFirstBlocks {
   static constexpr int D = Stencil::dimensions;
@@ -27,35 +23,48 @@ struct EdgeFirstBlocks {
   CellRange<D> own;
   const CellRange<D>* tiles;  ///< device memory
   unsigned tile_count;
-  unsigned* swept;  ///< device memory: of each group, the tiles that are; 0 between launches
   Sweep interior;
-  unsigned group = 1;  ///< edge tiles that one block sends
 
-  /// As many as the interior leaves time for.
-  [[nodiscard]] unsigned best_group() const {
+  /// Edge tiles of one block. More where the interior takes long enough to hide them: a block waits for ghosts, and
+  /// for its stores to arrive, once, and keeps a place from the interior meanwhile.
+  static constexpr unsigned most_tiles = 4;
+  [[nodiscard]] unsigned tiles_each() const {
     constexpr std::int64_t interior_blocks_per_tile = 4096;
-    constexpr std::int64_t most_tiles = 16;
     const auto extents = interior.extents();
     const std::int64_t interior_blocks = extents[0] * extents[1] * extents[2] / threads;
     return static_cast<unsigned>(
         std::clamp<std::int64_t>(interior_blocks / interior_blocks_per_tile, 1, most_tiles));
   }
+  [[nodiscard]] unsigned senders() const { return (tile_count + tiles_each() - 1) / tiles_each(); }
 
-  /// By all threads of the block of edge tile `place`.
-  __device__ __noinline__ void sweep_edge(unsigned place) const {
+  /// By all threads of sender `place` of `senders`.
+  __device__ __forceinline__ void sweep_edges(unsigned place, unsigned senders) const {
+    // What is the same for all threads: registers are scarce.
+    __shared__ CellRange<D> own_tiles[most_tiles];
     const unsigned thread = threadIdx.x + threadIdx.y * block_threads_x;
+    const unsigned own_count = (tile_count - place + senders - 1) / senders;
+    if (thread < own_count) own_tiles[thread] = tiles[place + thread * senders];
     const HaloPort::Turn turn = port.at_rest();
     // One thread per direction.
     const Towards towards = direction(thread);
     const bool has_direction = thread < directions && port.has_neighbour(towards);
     if (place == 0 && has_direction) turn.give_credit(towards, 1);
-    const bool has_ghosts = !has_direction || turn.await(towards, 0);
-    if (__syncthreads_and(has_ghosts) != 0) sweep_cells(tiles[place], thread);
-    __syncthreads();
-    const unsigned first = place - place % group;
-    const unsigned end = min(first + group, tile_count);
-    if (__syncthreads_or(thread == 0 && is_last_of(swept[place / group], end - first)) != 0)
-      send(turn, first, end, thread);
+    const bool is_free = !has_direction || (turn.await(towards, 0) && turn.await_credit(towards, 1));
+    if (__syncthreads_and(is_free) != 0) {
+      for (unsigned i = 0; i < own_count; ++i) sweep_cells(own_tiles[i], thread);
+      __syncthreads();
+#pragma unroll 1
+      for (unsigned code = 0; code < directions; ++code) {
+        if (!port.has_neighbour(direction(code))) continue;
+        const RemoteGhosts<Real> ghosts = port.remote_ghosts<Real>(view, direction(code));
+        for (unsigned i = 0; i < own_count; ++i) store(kept(own_tiles[i], direction(code)), ghosts, thread);
+      }
+      std::uint32_t cells = 0;
+      for (unsigned i = 0; i < own_count && has_direction; ++i) cells += count(kept(own_tiles[i], towards));
+      __syncthreads();
+      if (has_direction) turn.count(view, towards, cells, 1);
+    }
+    if (thread == 0) turn.close_one_of(senders, 1);
   }
 
  private:
@@ -65,34 +74,6 @@ struct EdgeFirstBlocks {
   __device__ static Towards direction(unsigned code) {
     return {static_cast<int>(code % 3) - 1, static_cast<int>(code / 3 % 3) - 1,
             static_cast<int>(code / 9) - 1};
-  }
-
-  /// Publishes the cells of this block's tile, and to the last of `all` blocks those of the others. The counter is 0
-  /// again after it.
-  __device__ static bool is_last_of(unsigned& counter, unsigned all) {
-    __threadfence();
-    const bool is_last = atomicInc(&counter, all - 1) == all - 1;
-    __threadfence();
-    return is_last;
-  }
-
-  /// Stores the tiles' cells into neighbours' ghosts, and fires the directions that this completes.
-  __device__ void send(const HaloPort::Turn& turn, unsigned first, unsigned end, unsigned thread) const {
-    const Towards towards = direction(thread);
-    const bool has_direction = thread < directions && port.has_neighbour(towards);
-    // Its tiles were swept by others, who may have waited in vain.
-    const bool may_send = !has_direction || (turn.await(towards, 0) && turn.await_credit(towards, 1));
-    if (__syncthreads_and(may_send) != 0) {
-      std::uint32_t cells = 0;
-      for (unsigned place = first; place < end; ++place) {
-        const CellRange<D> tile = tiles[place];
-        for (unsigned code = 0; code < directions; ++code) store(tile, direction(code), thread);
-        if (has_direction) cells += count(kept(tile, towards));
-      }
-      __syncthreads();
-      if (has_direction) turn.count(view, towards, cells, 1);
-    }
-    if (thread == 0) turn.close_one_of((tile_count + group - 1) / group, 1);
   }
 
   __device__ void sweep_cells(const CellRange<D>& tile, unsigned thread) const {
@@ -122,28 +103,47 @@ struct EdgeFirstBlocks {
     return static_cast<std::uint32_t>(range.rows() * range.extent[D - 1]);
   }
 
-  /// Stores the cells that a neighbour keeps into its ghosts.
-  __device__ void store(const CellRange<D>& tile, Towards towards, unsigned thread) const {
-    if (!port.has_neighbour(towards)) return;
-    const CellRange<D> range = kept(tile, towards);
+  /// Stores cells into a neighbour's ghosts.
+  __device__ void store(const CellRange<D>& range, const RemoteGhosts<Real>& ghosts, unsigned thread) const {
     const std::uint32_t cells = count(range);
-    if (cells == 0) return;
-    const RemoteGhosts<Real> ghosts = port.remote_ghosts<Real>(view, towards);
-    const auto& fields = interior.fields;
-    const auto along = static_cast<std::uint32_t>(range.extent[D - 1]);
-#pragma unroll 4
-    for (std::uint32_t i = thread; i < cells; i += threads) {
-      const std::int64_t x = range.begin[D - 1] + i % along;
-      if constexpr (D == 2) {
-        const std::int64_t y = range.begin[0] + i / along;
-        ghosts(y, x) = fields.to[y * fields.stride.y + x];
-      } else {
-        const auto rows = static_cast<std::uint32_t>(range.extent[1]);
-        const std::int64_t y = range.begin[1] + i / along % rows;
-        const std::int64_t z = range.begin[0] + i / along / rows;
-        ghosts(z, y, x) = fields.to[z * fields.stride.z + y * fields.stride.y + x];
+    // The loads of a batch before its stores: the compiler can't know that they may pass each other.
+    constexpr unsigned batch = 4;
+    for (std::uint32_t first = thread; first < cells; first += batch * threads) {
+      Real values[batch];
+#pragma unroll
+      for (unsigned k = 0; k < batch; ++k) {
+        const std::uint32_t place = first + k * threads;
+        if (place < cells) values[k] = interior.fields.to[offset(index_in(range, place))];
+      }
+#pragma unroll
+      for (unsigned k = 0; k < batch; ++k) {
+        const std::uint32_t place = first + k * threads;
+        if (place >= cells) continue;
+        const auto index = index_in(range, place);
+        if constexpr (D == 2) {
+          ghosts(index[0], index[1]) = values[k];
+        } else {
+          ghosts(index[0], index[1], index[2]) = values[k];
+        }
       }
     }
+  }
+
+  /// Of the cell that is number `place` of a range.
+  __device__ static Kokkos::Array<std::int64_t, D> index_in(const CellRange<D>& range, std::uint32_t place) {
+    Kokkos::Array<std::int64_t, D> index;
+#pragma unroll
+    for (int axis = D - 1; axis >= 0; --axis) {
+      const auto extent = static_cast<std::uint32_t>(range.extent[axis]);
+      index[axis] = range.begin[axis] + place % extent;
+      place /= extent;
+    }
+    return index;
+  }
+  __device__ std::ptrdiff_t offset(const Kokkos::Array<std::int64_t, D>& index) const {
+    const auto& stride = interior.fields.stride;
+    if constexpr (D == 2) return index[0] * stride.y + index[1];
+    if constexpr (D == 3) return index[0] * stride.z + index[1] * stride.y + index[2];
   }
 };
 
@@ -155,11 +155,11 @@ inline constexpr int resident_blocks = Stencil::points == 7 ? 8 : 1;
 template <class Blocks>
 __global__ void __launch_bounds__(block_threads_x* block_threads_y,
                                   resident_blocks<typename Blocks::StencilType>)
-    edge_first_kernel(const __grid_constant__ Blocks blocks, unsigned edge_slices, std::int64_t extent_x,
-                      std::int64_t extent_y) {
+    edge_first_kernel(const __grid_constant__ Blocks blocks, unsigned senders, unsigned edge_slices,
+                      std::int64_t extent_x, std::int64_t extent_y) {
   if (blockIdx.z < edge_slices) {
     const unsigned place = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
-    if (place < blocks.tile_count) blocks.sweep_edge(place);
+    if (place < senders) blocks.sweep_edges(place, senders);
     return;
   }
   const std::int64_t i = blockIdx.x * std::int64_t{block_threads_x} + threadIdx.x;
@@ -170,7 +170,8 @@ __global__ void __launch_bounds__(block_threads_x* block_threads_y,
 /// Enqueues the sweep. \return false, and nothing is done, where a grid can't hold it
 /// \throws Error{cuda}
 template <class Blocks>
-[[nodiscard]] bool launch_edge_first(const Kokkos::Cuda& space, const std::string& label, Blocks blocks) {
+[[nodiscard]] bool launch_edge_first(const Kokkos::Cuda& space, const std::string& label,
+                                     const Blocks& blocks) {
   constexpr std::int64_t most = 65535;
   const auto extents = blocks.interior.extents();
   const auto count = [](std::int64_t extent, std::int64_t threads) {
@@ -178,13 +179,13 @@ template <class Blocks>
   };
   const std::int64_t along = count(extents[0], block_threads_x);
   const std::int64_t across = count(extents[1], block_threads_y);
-  blocks.group = blocks.best_group();
-  const std::int64_t edge_slices = count(blocks.tile_count, along * across);
+  const unsigned senders = blocks.senders();
+  const std::int64_t edge_slices = count(senders, along * across);
   if (across > most || edge_slices + extents[2] > most) return false;
   const dim3 grid(static_cast<unsigned>(along), static_cast<unsigned>(across),
                   static_cast<unsigned>(edge_slices + extents[2]));
   edge_first_kernel<<<grid, dim3(block_threads_x, block_threads_y), 0, space.cuda_stream()>>>(
-      blocks, static_cast<unsigned>(edge_slices), extents[0], extents[1]);
+      blocks, senders, static_cast<unsigned>(edge_slices), extents[0], extents[1]);
   if (const cudaError_t code = cudaGetLastError(); code != cudaSuccess)
     check_cuda(code, "launching " + label);
   return true;
