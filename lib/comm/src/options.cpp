@@ -1,3 +1,5 @@
+#include <selvage/comm/allreduce_options.hpp>
+#include <selvage/comm/element_types.hpp>
 #include <selvage/comm/options.hpp>
 #include <selvage/error.hpp>
 
@@ -21,6 +23,18 @@ constexpr std::array transports{
 
 constexpr std::array placements{std::pair{QueuePlacement::host, "host"sv},
                                 std::pair{QueuePlacement::device, "device"sv}};
+
+constexpr std::array element_types{
+    std::pair{ElementType::fp64, "fp64"sv},   std::pair{ElementType::fp32, "fp32"sv},
+    std::pair{ElementType::fp16, "fp16"sv},   std::pair{ElementType::bf16, "bf16"sv},
+    std::pair{ElementType::int32, "int32"sv}, std::pair{ElementType::int64, "int64"sv}};
+constexpr std::array reduce_operations{
+    std::pair{ReduceOperation::sum, "sum"sv}, std::pair{ReduceOperation::average, "average"sv},
+    std::pair{ReduceOperation::min, "min"sv}, std::pair{ReduceOperation::max, "max"sv},
+    std::pair{ReduceOperation::product, "product"sv}};
+constexpr std::array allreduce_algorithms{std::pair{AllreduceAlgorithm::one_shot, "one_shot"sv},
+                                          std::pair{AllreduceAlgorithm::two_shot, "two_shot"sv},
+                                          std::pair{AllreduceAlgorithm::mpi, "mpi"sv}};
 
 std::string_view name_in(const auto& table, auto value) {
   for (const auto& [entry, name] : table) {
@@ -48,6 +62,18 @@ std::string_view to_string(Transport transport) {
 }
 std::string_view to_string(QueuePlacement placement) {
   return name_in(placements, placement);
+}
+std::string_view to_string(ElementType type) {
+  return name_in(element_types, type);
+}
+std::string_view to_string(ReduceOperation operation) {
+  return name_in(reduce_operations, operation);
+}
+std::string_view to_string(AllreduceAlgorithm algorithm) {
+  return name_in(allreduce_algorithms, algorithm);
+}
+AllreduceAlgorithm parse_allreduce_algorithm(std::string_view text) {
+  return value_in(allreduce_algorithms, text, "allreduce algorithm");
 }
 Initiation parse_initiation(std::string_view text) {
   return value_in(initiations, text, "initiation");

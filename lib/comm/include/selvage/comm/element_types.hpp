@@ -1,0 +1,122 @@
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+namespace selvage {
+
+/// What a reduction's elements are. 16-bit types are added up in fp32 and rounded once, to nearest even.
+enum class ElementType { fp64, fp32, fp16, bf16, int32, int64 };
+
+[[nodiscard]] std::string_view to_string(ElementType type);
+
+/// IEEE binary16, and bfloat16, as they lie in memory: on every backend, where Kokkos' own are 16 bits wide on
+/// GPUs only.
+struct Half {
+  std::uint16_t bits = 0;
+};
+struct Bfloat16 {
+  std::uint16_t bits = 0;
+};
+
+namespace detail {
+
+/// The bits of a 16-bit word as the fp32 of the same value.
+KOKKOS_INLINE_FUNCTION float widen(Bfloat16 value) {
+  return Kokkos::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16);
+}
+KOKKOS_INLINE_FUNCTION float widen(Half value) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(value.bits & 0x8000U) << 16;
+  const std::uint32_t exponent = value.bits >> 10 & 0x1fU;
+  const std::uint32_t fraction = value.bits & 0x3ffU;
+  // Subnormal: a multiple of 2^-24, exact in fp32.
+  if (exponent == 0) {
+    const float magnitude = static_cast<float>(fraction) * 0x1p-24F;
+    return sign != 0 ? -magnitude : magnitude;
+  }
+  const std::uint32_t biased = exponent == 0x1fU ? 0xffU : exponent + 127 - 15;
+  return Kokkos::bit_cast<float>(sign | biased << 23 | fraction << 13);
+}
+
+/// Rounds to nearest even; overflow becomes infinity, NaN stays NaN.
+template <class T>
+KOKKOS_INLINE_FUNCTION T narrow(float value);
+
+template <>
+KOKKOS_INLINE_FUNCTION Bfloat16 narrow<Bfloat16>(float value) {
+  const auto bits = Kokkos::bit_cast<std::uint32_t>(value);
+  if ((bits & 0x7fffffffU) > 0x7f800000U) return {static_cast<std::uint16_t>(bits >> 16 | 0x40U)};
+  return {static_cast<std::uint16_t>((bits + 0x7fffU + (bits >> 16 & 1U)) >> 16)};
+}
+template <>
+KOKKOS_INLINE_FUNCTION Half narrow<Half>(float value) {
+  const auto bits = Kokkos::bit_cast<std::uint32_t>(value);
+  const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000U);
+  const std::uint32_t magnitude = bits & 0x7fffffffU;
+  constexpr std::uint32_t infinity = 0x7f800000U;
+  constexpr std::uint32_t smallest_normal = 0x38800000U;  // 2^-14
+  constexpr std::uint32_t overflow = 0x477ff000U;         // 65520, half way from the largest to 2^16
+  if (magnitude > infinity) return {static_cast<std::uint16_t>(sign | 0x7e00U)};
+  if (magnitude >= overflow) return {static_cast<std::uint16_t>(sign | 0x7c00U)};
+  if (magnitude < smallest_normal) {
+    // Adding 0.5 leaves a multiple of 2^-24 in the low bits, rounded by the addition.
+    const float shifted = Kokkos::bit_cast<float>(magnitude) + 0.5F;
+    return {static_cast<std::uint16_t>(sign | (Kokkos::bit_cast<std::uint32_t>(shifted) - 0x3f000000U))};
+  }
+  const std::uint32_t rebiased = magnitude - ((127U - 15U) << 23);
+  return {static_cast<std::uint16_t>(sign | (rebiased + 0xfffU + (rebiased >> 13 & 1U)) >> 13)};
+}
+
+template <class T>
+struct ElementTypeOf {
+  static constexpr bool is_known = false;
+};
+template <ElementType known>
+struct KnownElementType {
+  static constexpr bool is_known = true;
+  static constexpr ElementType value = known;
+};
+template <>
+struct ElementTypeOf<double> : KnownElementType<ElementType::fp64> {};
+template <>
+struct ElementTypeOf<float> : KnownElementType<ElementType::fp32> {};
+template <>
+struct ElementTypeOf<Half> : KnownElementType<ElementType::fp16> {};
+template <>
+struct ElementTypeOf<Bfloat16> : KnownElementType<ElementType::bf16> {};
+template <>
+struct ElementTypeOf<std::int32_t> : KnownElementType<ElementType::int32> {};
+template <>
+struct ElementTypeOf<std::int64_t> : KnownElementType<ElementType::int64> {};
+
+/// Kokkos' 16-bit types count as ours where they are 16 bits wide; elsewhere they are float.
+template <class T>
+concept KokkosHalf = std::is_same_v<T, Kokkos::Experimental::half_t> && sizeof(T) == 2;
+template <class T>
+concept KokkosBhalf = std::is_same_v<T, Kokkos::Experimental::bhalf_t> && sizeof(T) == 2;
+template <KokkosHalf T>
+struct ElementTypeOf<T> : KnownElementType<ElementType::fp16> {};
+template <KokkosBhalf T>
+struct ElementTypeOf<T> : KnownElementType<ElementType::bf16> {};
+
+}  // namespace detail
+
+[[nodiscard]] constexpr std::size_t element_bytes(ElementType type) {
+  switch (type) {
+    case ElementType::fp64:
+    case ElementType::int64:
+      return 8;
+    case ElementType::fp32:
+    case ElementType::int32:
+      return 4;
+    default:
+      return 2;
+  }
+}
+
+}  // namespace selvage

@@ -1,0 +1,140 @@
+#include "allreduce_plan.hpp"
+
+#include "wait.hpp"
+
+#include <selvage/environment.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace selvage::detail {
+namespace {
+
+constexpr std::string_view construction = "the construction of an Allreduce";
+
+std::string name_of(const Elements& elements) {
+  return elements.label.empty() ? "the View" : fmt::format("the View \"{}\"", elements.label);
+}
+
+}  // namespace
+
+AllreducePlan::AllreducePlan(std::shared_ptr<ContextState> context, const Executor& executor,
+                             const AllreduceOptions& options, const Elements& elements)
+    : context_(std::move(context)), elements_(elements), operation_(options.operation) {
+  AllreduceOptions wanted = options;
+  std::string forced_by = "the option algorithm";
+  context_->all_or_none(construction, [&] {
+    context_->require_own_device(executor);
+    if (elements_.count < 0) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("{} has gaps between its elements: an Allreduce needs one that is contiguous",
+                              name_of(elements_)));
+    }
+    if (const auto text = environment_text("SELVAGE_ALLREDUCE"); text && !wanted.algorithm) {
+      wanted.algorithm = parse_allreduce_algorithm(*text);
+      forced_by = "SELVAGE_ALLREDUCE";
+    }
+  });
+  require_same_everywhere(wanted);
+  const int first_tag = context_->take_tags(allreduce_tags);
+  ChosenAllreduce chosen{};
+  context_->all_or_none(construction,
+                        [&] { chosen = choose_allreduce(facts(executor), wanted.algorithm, forced_by); });
+  algorithm_ = chosen.entry->algorithm;
+  why_ = chosen.why;
+  if (context_->size() == 1 || elements_.count == 0) return;
+  runner_ = chosen.entry->make({.context = *context_,
+                                .executor = executor,
+                                .elements = elements_,
+                                .operation = operation_,
+                                .first_tag = first_tag});
+}
+
+/// What a failed reduction has left behind may still arrive.
+AllreducePlan::~AllreducePlan() {
+  if (in_flight_) context_->give_up();
+}
+
+void AllreducePlan::require_same_everywhere(const AllreduceOptions& options) const {
+  struct Fact {
+    std::string_view name;
+    int value;
+    std::function<std::string(int)> text = [](int number) { return std::to_string(number); };
+  };
+  const std::array facts{
+      Fact{"the number of elements", static_cast<int>(elements_.count & 0x7fffffff)},
+      Fact{"the number of elements, in units of 2^31", static_cast<int>(elements_.count >> 31)},
+      Fact{"the element type", static_cast<int>(elements_.type),
+           [](int value) { return std::string(to_string(static_cast<ElementType>(value))); }},
+      Fact{"the operation", static_cast<int>(options.operation),
+           [](int value) { return std::string(to_string(static_cast<ReduceOperation>(value))); }},
+      Fact{"the forced algorithm", options.algorithm ? static_cast<int>(*options.algorithm) : -1,
+           [](int value) {
+             return value < 0 ? "none" : std::string(to_string(static_cast<AllreduceAlgorithm>(value)));
+           }}};
+  std::vector<int> values;
+  for (const Fact& fact : facts) values.push_back(fact.value);
+  const auto extremes = context_->extremes(values, construction);
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    if (extremes[i].smallest == extremes[i].largest) continue;
+    throw Error(ErrorKind::usage,
+                fmt::format("ranks make an Allreduce that differs in {}: {} on rank {}, {} on rank {}",
+                            facts[i].name, facts[i].text(extremes[i].smallest), extremes[i].smallest_rank,
+                            facts[i].text(extremes[i].largest), extremes[i].largest_rank));
+  }
+}
+
+AllreduceFacts AllreducePlan::facts(const Executor& executor) const {
+  AllreduceFacts facts;
+  facts.ranks = context_->size();
+  facts.bytes = elements_.count * static_cast<std::int64_t>(element_bytes(elements_.type));
+  facts.on_host = executor.runs_on_host();
+  facts.mapping_refusal = context_->mapping_refusal(facts.on_host ? MemoryKind::host : MemoryKind::device);
+  for (int rank = 1; rank < facts.ranks && facts.mapping_refusal.empty(); ++rank) {
+    if (!context_->machine().same_host(0, rank))
+      facts.mapping_refusal = fmt::format("rank {} is on another host than rank 0", rank);
+  }
+  return facts;
+}
+
+std::uint64_t AllreducePlan::start(Executor& executor) {
+  check();
+  if (in_flight_)
+    throw Error(ErrorKind::usage,
+                fmt::format("reduction {} of an Allreduce is still in flight: finish() it first", epoch_));
+  in_flight_ = true;
+  ++epoch_;
+  if (runner_) runner_->start(executor);
+  return epoch_;
+}
+
+void AllreducePlan::finish(Executor& executor, std::uint64_t epoch) {
+  if (!in_flight_ || epoch != epoch_)
+    throw Error(ErrorKind::usage, "finish() needs what start() of the same Allreduce gave, once");
+  if (runner_) {
+    wait_until(
+        context_->timeout(), context_->yields(), [&] { return runner_->progress(executor); },
+        [&] {
+          return fmt::format("{} in reduction {} of {} by {}", runner_->describe_late(), epoch_,
+                             name_of(elements_), to_string(algorithm_));
+        });
+  }
+  in_flight_ = false;
+}
+
+void AllreducePlan::check() const {
+  if (runner_) runner_->check();
+}
+
+std::string AllreducePlan::explain() const {
+  return fmt::format("allreduce of {} x {} bytes between {} ranks: {} ({})\n", elements_.count,
+                     element_bytes(elements_.type), context_->size(), to_string(algorithm_), why_);
+}
+
+}  // namespace selvage::detail

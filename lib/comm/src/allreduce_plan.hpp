@@ -1,0 +1,43 @@
+#pragma once
+
+#include "allreduce_registry.hpp"
+#include "context_state.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace selvage::detail {
+
+/// Everything that is decided, allocated and mapped once for an Allreduce, and the state of the reduction in flight.
+class AllreducePlan {
+ public:
+  /// Collective; throws what Allreduce's constructor says.
+  AllreducePlan(std::shared_ptr<ContextState> context, const Executor& executor,
+                const AllreduceOptions& options, const Elements& elements);
+  AllreducePlan(const AllreducePlan&) = delete;
+  AllreducePlan& operator=(const AllreducePlan&) = delete;
+  ~AllreducePlan();
+
+  std::uint64_t start(Executor& executor);
+  void finish(Executor& executor, std::uint64_t epoch);
+  void check() const;
+  [[nodiscard]] AllreduceAlgorithm algorithm() const { return algorithm_; }
+  [[nodiscard]] std::string explain() const;
+  [[nodiscard]] int device() const { return context_->device(); }
+
+ private:
+  void require_same_everywhere(const AllreduceOptions& options) const;
+  [[nodiscard]] AllreduceFacts facts(const Executor& executor) const;
+
+  std::shared_ptr<ContextState> context_;
+  Elements elements_;
+  ReduceOperation operation_;
+  AllreduceAlgorithm algorithm_ = AllreduceAlgorithm::mpi;
+  std::string why_;
+  std::unique_ptr<AllreduceRunner> runner_;
+  std::uint64_t epoch_ = 0;
+  bool in_flight_ = false;
+};
+
+}  // namespace selvage::detail

@@ -1,0 +1,64 @@
+#include "allreduce_registry.hpp"
+
+#include "allreduces/mpi_two_shot.hpp"
+#include "allreduces/one_shot.hpp"
+#include "allreduces/two_shot.hpp"
+
+#include <selvage/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace selvage::detail {
+namespace {
+
+std::string refuse_mapped(const AllreduceFacts& facts) {
+  return facts.mapping_refusal;
+}
+std::string refuse_nothing(const AllreduceFacts& /*facts*/) {
+  return {};
+}
+
+/// Up to here combining everything oneself costs less than a second wait.
+std::int64_t most_one_shot_bytes(const AllreduceFacts& facts) {
+  return 64 * 1024 / std::max(1, facts.ranks - 1);
+}
+
+}  // namespace
+
+std::span<const AllreduceEntry> allreduce_algorithms() {
+  static const std::array entries{
+      AllreduceEntry{AllreduceAlgorithm::one_shot, refuse_mapped, make_one_shot},
+      AllreduceEntry{AllreduceAlgorithm::two_shot, refuse_mapped, make_two_shot},
+      AllreduceEntry{AllreduceAlgorithm::mpi, refuse_nothing, make_mpi_two_shot},
+  };
+  return entries;
+}
+
+ChosenAllreduce choose_allreduce(const AllreduceFacts& facts, std::optional<AllreduceAlgorithm> forced,
+                                 const std::string& forced_by) {
+  const auto entry_of = [](AllreduceAlgorithm algorithm) {
+    return std::ranges::find(allreduce_algorithms(), algorithm, &AllreduceEntry::algorithm);
+  };
+  if (forced) {
+    const auto entry = entry_of(*forced);
+    const std::string refusal = entry->refuse(facts);
+    if (refusal.empty()) return {&*entry, "forced by " + forced_by};
+    throw Error(ErrorKind::unsupported,
+                fmt::format("allreduce algorithm {}, forced by {}, is not possible: {}", to_string(*forced),
+                            forced_by, refusal));
+  }
+  if (!facts.mapping_refusal.empty())
+    return {&*entry_of(AllreduceAlgorithm::mpi),
+            "ranks don't all map each other's memory: " + facts.mapping_refusal};
+  const std::int64_t most = most_one_shot_bytes(facts);
+  if (facts.bytes <= most)
+    return {&*entry_of(AllreduceAlgorithm::one_shot),
+            fmt::format("at most {} bytes between {} ranks", most, facts.ranks)};
+  return {&*entry_of(AllreduceAlgorithm::two_shot),
+          fmt::format("more than {} bytes between {} ranks", most, facts.ranks)};
+}
+
+}  // namespace selvage::detail

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "allreduces/allreduce_algorithm.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace selvage::detail {
+
+/// What decides whether an algorithm is possible, and which is best; the same on all ranks.
+struct AllreduceFacts {
+  int ranks = 1;
+  std::int64_t bytes = 0;
+  bool on_host = true;
+  /// Why not every rank can map every other's memory; empty when all can.
+  std::string mapping_refusal;
+};
+
+/// An algorithm: when it is possible, and how it is made. Making is collective.
+struct AllreduceEntry {
+  AllreduceAlgorithm algorithm;
+  std::string (*refuse)(const AllreduceFacts&);
+  std::unique_ptr<AllreduceRunner> (*make)(const AllreduceParts&);
+};
+
+/// All algorithms that are built in. The conformance suite runs over this list.
+[[nodiscard]] std::span<const AllreduceEntry> allreduce_algorithms();
+
+struct ChosenAllreduce {
+  const AllreduceEntry* entry;
+  std::string why;
+};
+/// \param forced_by  what forces `forced`
+/// \throws Error{unsupported}
+[[nodiscard]] ChosenAllreduce choose_allreduce(const AllreduceFacts& facts,
+                                               std::optional<AllreduceAlgorithm> forced,
+                                               const std::string& forced_by);
+
+}  // namespace selvage::detail

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <selvage/comm/allreduce.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace selvage::detail {
+
+class ContextState;
+
+/// What an algorithm is made from; the context and the executor's memory outlive it.
+struct AllreduceParts {
+  ContextState& context;
+  const Executor& executor;
+  Elements elements;  ///< the same count and type on all ranks
+  ReduceOperation operation;
+  int first_tag;  ///< of allreduce_tags
+};
+inline constexpr int allreduce_tags = 2;
+
+/// Combines the elements of all ranks, in place. All calls of one reduction come in the order start, progress until
+/// true, the same on all ranks.
+class AllreduceRunner {
+ public:
+  AllreduceRunner() = default;
+  AllreduceRunner(const AllreduceRunner&) = delete;
+  AllreduceRunner& operator=(const AllreduceRunner&) = delete;
+  virtual ~AllreduceRunner() = default;
+
+  /// Never waits for another rank.
+  virtual void start(Executor& executor) = 0;
+  /// True once the elements hold the result, or, on a device, once all is enqueued.
+  virtual bool progress(Executor& executor) = 0;
+  /// Throws what a wait on a device has found. \throws Error{timeout}
+  virtual void check() const {}
+  /// Who keeps progress() from being done, for a timeout's message.
+  [[nodiscard]] virtual std::string describe_late() const = 0;
+};
+
+}  // namespace selvage::detail

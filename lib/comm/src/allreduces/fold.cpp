@@ -1,0 +1,52 @@
+#include "fold.hpp"
+
+#include "reduction_arithmetic.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace selvage::detail {
+namespace {
+
+/// Elements at a time: what is combined stays in the first cache.
+constexpr std::int64_t batch = 1024;
+
+template <class T, ReduceOperation operation>
+void fold_batch(std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
+                std::int64_t begin, std::int64_t count) {
+  std::array<Accumulator<T>, batch> combined;
+  const T* first = reinterpret_cast<const T*>(inputs[0]) + begin;
+  for (std::int64_t i = 0; i < count; ++i) combined[i] = to_accumulator(first[i]);
+  for (const std::byte* input : inputs.subspan(1)) {
+    const T* next = reinterpret_cast<const T*>(input) + begin;
+    for (std::int64_t i = 0; i < count; ++i)
+      combined[i] = combine<operation>(combined[i], to_accumulator(next[i]));
+  }
+  const int ranks = static_cast<int>(inputs.size());
+  for (std::byte* output : outputs) {
+    T* result = reinterpret_cast<T*>(output) + begin;
+    for (std::int64_t i = 0; i < count; ++i)
+      result[i] = from_accumulator<T>(conclude<operation>(combined[i], ranks));
+  }
+}
+
+}  // namespace
+
+void fold(ElementType type, ReduceOperation operation, std::span<const std::byte* const> inputs,
+          std::span<std::byte* const> outputs, std::int64_t count) {
+  with_arithmetic(type, operation, [&]<class T, ReduceOperation known>() {
+    for (std::int64_t begin = 0; begin < count; begin += batch)
+      fold_batch<T, known>(inputs, outputs, begin, std::min(batch, count - begin));
+  });
+}
+
+Part part_of(std::int64_t count, int rank, int ranks, std::size_t element_bytes) {
+  constexpr std::int64_t line_bytes = 128;
+  const std::int64_t line = line_bytes / static_cast<std::int64_t>(element_bytes);
+  const std::int64_t lines = (count + line - 1) / line;
+  const std::int64_t begin = std::min(count, lines * rank / ranks * line);
+  const std::int64_t end = std::min(count, lines * (rank + 1) / ranks * line);
+  return {begin, end - begin};
+}
+
+}  // namespace selvage::detail

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "../context_state.hpp"
+#include "../peer_blocks.hpp"
+
+#include <selvage/comm/detail/signal.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace selvage::detail {
+
+/// How far each rank of a host has come, and memory of each that all can read and write; on hosts.
+///
+/// Steps are counted from 0 over the life of the object. Every rank has a flag per rank in its own block: that rank
+/// alone writes it, its owner alone reads it.
+class Lockstep {
+ public:
+  /// Collective. \param bytes  of each rank's memory
+  Lockstep(ContextState& context, const Executor& executor, std::size_t bytes, std::string_view purpose);
+
+  /// Of a rank, after its flags.
+  [[nodiscard]] std::byte* memory(int rank) const { return blocks_.of(rank) + flags_bytes_; }
+  /// Publishes to all ranks: what this one did in the steps before `steps`.
+  void publish(std::uint64_t steps) const;
+  /// Whether all ranks have published so many steps; acquires what they did in them.
+  [[nodiscard]] bool all_have_done(std::uint64_t steps) const;
+  /// Who has not, and what was seen of them.
+  [[nodiscard]] std::string describe_late(std::uint64_t steps) const;
+
+ private:
+  [[nodiscard]] Flag& flag(int of, int at) const { return reinterpret_cast<Flag*>(blocks_.of(at))[of]; }
+
+  int rank_;
+  int size_;
+  std::size_t flags_bytes_;
+  PeerBlocks blocks_;
+};
+
+}  // namespace selvage::detail

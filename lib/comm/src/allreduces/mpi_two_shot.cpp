@@ -1,0 +1,178 @@
+#include "mpi_two_shot.hpp"
+
+#include "../context_state.hpp"
+#include "fold.hpp"
+
+#include <selvage/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+namespace selvage::detail {
+namespace {
+
+/// At a time, so that a message's length fits MPI's int, and memory stays bounded.
+constexpr std::int64_t most_segment_bytes = 64 * 1024 * 1024;
+
+class MpiTwoShot final : public AllreduceRunner {
+ public:
+  explicit MpiTwoShot(const AllreduceParts& parts)
+      : parts_(parts),
+        width_(static_cast<std::int64_t>(element_bytes(parts.elements.type))),
+        segment_elements_(std::clamp<std::int64_t>(parts.elements.count, 1, most_segment_bytes / width_)),
+        on_host_(parts.executor.runs_on_host()) {
+    const Part mine = part_of(segment_elements_, rank(), size(), static_cast<std::size_t>(width_));
+    received_.resize(static_cast<std::size_t>((mine.count + alignment) * width_ * size()));
+    if (!on_host_)
+      staging_ = parts.executor.allocate_staging(static_cast<std::size_t>(segment_elements_ * width_));
+  }
+  /// MPI may still use the buffers of messages that were given up.
+  ~MpiTwoShot() override {
+    if (requests_.empty()) return;
+    parts_.context.give_up();
+    static_cast<void>(new std::vector<std::byte>(std::move(received_)));
+    static_cast<void>(new Buffer(std::move(staging_)));
+  }
+
+  void start(Executor& executor) override {
+    begin_ = 0;
+    if (parts_.elements.count > 0) scatter(executor);
+  }
+
+  bool progress(Executor& executor) override {
+    while (begin_ < parts_.elements.count) {
+      if (!messages_are_done()) return false;
+      if (phase_ == Phase::scattering) {
+        combine_part();
+        gather();
+        continue;
+      }
+      if (!on_host_) executor.stage_in(element(begin_), segment_, bytes(segment_count()));
+      begin_ += segment_count();
+      if (begin_ < parts_.elements.count) scatter(executor);
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::string describe_late() const override {
+    std::string late;
+    for (const int rank : ranks_)
+      late += fmt::format("{}rank {} ({} by MPI)", late.empty() ? "" : ", ", rank,
+                          phase_ == Phase::scattering ? "elements" : "results");
+    return late;
+  }
+
+ private:
+  enum class Phase { scattering, gathering };
+  static constexpr std::int64_t alignment = 128;
+
+  [[nodiscard]] int rank() const { return parts_.context.rank(); }
+  [[nodiscard]] int size() const { return parts_.context.size(); }
+  [[nodiscard]] std::byte* element(std::int64_t index) const { return parts_.elements.data + index * width_; }
+  [[nodiscard]] std::size_t bytes(std::int64_t count) const {
+    return static_cast<std::size_t>(count * width_);
+  }
+  [[nodiscard]] std::int64_t segment_count() const {
+    return std::min(segment_elements_, parts_.elements.count - begin_);
+  }
+  [[nodiscard]] Part part(int of) const {
+    return part_of(segment_count(), of, size(), static_cast<std::size_t>(width_));
+  }
+  /// Where a rank's elements of this rank's part arrive.
+  [[nodiscard]] std::byte* received(int from) {
+    return received_.data() + static_cast<std::int64_t>(from) * part(rank()).count * width_;
+  }
+
+  void scatter(Executor& executor) {
+    phase_ = Phase::scattering;
+    segment_ = element(begin_);
+    if (!on_host_) {
+      segment_ = staging_.data;
+      executor.stage_out(segment_, element(begin_), bytes(segment_count()));
+      executor.fence();
+    }
+    for (int peer = 0; peer < size(); ++peer) {
+      if (peer == rank()) continue;
+      receive(received(peer), part(rank()).count, peer, 0);
+      send(segment_ + part(peer).begin * width_, part(peer).count, peer, 0);
+    }
+  }
+
+  void combine_part() {
+    std::vector<const std::byte*> inputs;
+    std::byte* const mine = segment_ + part(rank()).begin * width_;
+    for (int r = 0; r < size(); ++r) inputs.push_back(r == rank() ? mine : received(r));
+    const std::array<std::byte*, 1> result{mine};
+    fold(parts_.elements.type, parts_.operation, inputs, result, part(rank()).count);
+  }
+
+  void gather() {
+    phase_ = Phase::gathering;
+    for (int peer = 0; peer < size(); ++peer) {
+      if (peer == rank()) continue;
+      receive(segment_ + part(peer).begin * width_, part(peer).count, peer, 1);
+      send(segment_ + part(rank()).begin * width_, part(rank()).count, peer, 1);
+    }
+  }
+
+  void receive(std::byte* to, std::int64_t count, int peer, int tag) {
+    if (count == 0) return;
+    check_mpi(MPI_Irecv(to, static_cast<int>(bytes(count)), MPI_BYTE, peer, parts_.first_tag + tag,
+                        parts_.context.comm(), add(peer)),
+              "MPI_Irecv");
+  }
+  void send(const std::byte* from, std::int64_t count, int peer, int tag) {
+    if (count == 0) return;
+    check_mpi(MPI_Isend(from, static_cast<int>(bytes(count)), MPI_BYTE, peer, parts_.first_tag + tag,
+                        parts_.context.comm(), add(peer)),
+              "MPI_Isend");
+  }
+  MPI_Request* add(int peer) {
+    ranks_.push_back(peer);
+    return &requests_.emplace_back(MPI_REQUEST_NULL);
+  }
+
+  /// Drops those that are, so that what is left names who is late.
+  bool messages_are_done() {
+    std::vector<int> done(requests_.size());
+    int count = 0;
+    check_mpi(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, done.data(),
+                           MPI_STATUSES_IGNORE),
+              "MPI_Testsome");
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      if (requests_[i] == MPI_REQUEST_NULL) continue;
+      requests_[kept] = requests_[i];
+      ranks_[kept] = ranks_[i];
+      ++kept;
+    }
+    requests_.resize(kept);
+    ranks_.resize(kept);
+    return kept == 0;
+  }
+
+  AllreduceParts parts_;
+  std::int64_t width_;
+  std::int64_t segment_elements_;
+  bool on_host_;
+  std::vector<std::byte> received_;  ///< of this rank's part, by rank
+  Buffer staging_;                   ///< of a segment; empty on hosts
+  std::byte* segment_ = nullptr;     ///< in host memory
+  std::int64_t begin_ = 0;           ///< of the segment under way
+  Phase phase_ = Phase::scattering;
+  std::vector<MPI_Request> requests_;
+  std::vector<int> ranks_;  ///< of the requests
+};
+
+}  // namespace
+
+std::unique_ptr<AllreduceRunner> make_mpi_two_shot(const AllreduceParts& parts) {
+  return std::make_unique<MpiTwoShot>(parts);
+}
+
+}  // namespace selvage::detail

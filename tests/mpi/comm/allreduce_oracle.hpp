@@ -1,0 +1,139 @@
+#pragma once
+
+#include <selvage/comm/allreduce.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace selvage::test {
+
+/// 16-bit words as numbers, by other means than the library's: their bits spelled out.
+template <int fraction_bits>
+double value_of_bits(std::uint16_t bits) {
+  const int exponent_bits = 15 - fraction_bits;
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  const int exponent = bits >> fraction_bits & ((1 << exponent_bits) - 1);
+  const int fraction = bits & ((1 << fraction_bits) - 1);
+  const double sign = (bits & 0x8000) != 0 ? -1 : 1;
+  if (exponent == (1 << exponent_bits) - 1)
+    return fraction == 0 ? sign * std::numeric_limits<double>::infinity() : std::nan("");
+  const double magnitude = exponent == 0
+                               ? std::ldexp(fraction, 1 - bias - fraction_bits)
+                               : std::ldexp(fraction + (1 << fraction_bits), exponent - bias - fraction_bits);
+  return sign * magnitude;
+}
+
+/// All finite values that aren't negative, by their bits, and in infinity's place what would come next.
+template <int fraction_bits>
+const std::vector<double>& magnitudes() {
+  static const std::vector<double> all = [] {
+    const int infinity = ((1 << (15 - fraction_bits)) - 1) << fraction_bits;
+    std::vector<double> values;
+    for (int bits = 0; bits < infinity; ++bits)
+      values.push_back(value_of_bits<fraction_bits>(static_cast<std::uint16_t>(bits)));
+    values.push_back(2 * std::ldexp(1.0, std::ilogb(values.back())));
+    return values;
+  }();
+  return all;
+}
+
+/// The nearest word, the even one of two.
+template <int fraction_bits>
+std::uint16_t nearest_bits(double value) {
+  const std::vector<double>& all = magnitudes<fraction_bits>();
+  const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+  const double magnitude = std::min(std::fabs(value), all.back());
+  const auto above = std::lower_bound(all.begin(), all.end(), magnitude);
+  auto bits = static_cast<int>(above - all.begin());
+  if (bits > 0) {
+    const double up = *above - magnitude;
+    const double down = magnitude - *(above - 1);
+    if (down < up || (down == up && bits % 2 == 1)) --bits;
+  }
+  return static_cast<std::uint16_t>(sign | bits);
+}
+
+template <class T>
+inline constexpr int fraction_bits_of = std::is_same_v<T, Half> ? 10 : 7;
+
+template <class T>
+auto widened(T value) {
+  if constexpr (sizeof(T) == 2) {
+    return static_cast<float>(value_of_bits<fraction_bits_of<T>>(value.bits));
+  } else {
+    return value;
+  }
+}
+template <class T, class A>
+T rounded(A value) {
+  if constexpr (sizeof(T) == 2) {
+    return T{nearest_bits<fraction_bits_of<T>>(value)};
+  } else {
+    return value;
+  }
+}
+
+/// What a rank holds before a reduction: sums and products of these depend on their order.
+template <class T>
+T value_at(int rank, std::int64_t index, int round) {
+  std::uint64_t mixed = static_cast<std::uint64_t>(index) * 0x9e3779b97f4a7c15U +
+                        static_cast<std::uint64_t>(rank + 1) * 0xbf58476d1ce4e5b9U +
+                        static_cast<std::uint64_t>(round + 1) * 0x94d049bb133111ebU;
+  mixed ^= mixed >> 29;
+  mixed *= 0xbf58476d1ce4e5b9U;
+  mixed ^= mixed >> 32;
+  const double share = static_cast<double>(mixed % 2'000'003) / 2'000'003;  // 0 to 1
+  const double magnitude = std::ldexp(0.5 + share, static_cast<int>(mixed >> 40 & 3) - 1);
+  const double value = (mixed >> 60 & 1) != 0 ? -magnitude : magnitude;
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(mixed);
+  } else {
+    return rounded<T>(static_cast<std::conditional_t<sizeof(T) == 8, double, float>>(value));
+  }
+}
+
+template <class A>
+A combined(ReduceOperation operation, A a, A b) {
+  switch (operation) {
+    case ReduceOperation::min:
+      return b < a ? b : a;
+    case ReduceOperation::max:
+      return a < b ? b : a;
+    default:
+      break;
+  }
+  const bool multiplies = operation == ReduceOperation::product;
+  if constexpr (std::is_integral_v<A>) {
+    // Modulo 2^64, of which modulo 2^32 is a part.
+    const auto wide_a = static_cast<std::uint64_t>(a);
+    const auto wide_b = static_cast<std::uint64_t>(b);
+    return static_cast<A>(multiplies ? wide_a * wide_b : wide_a + wide_b);
+  } else {
+    return multiplies ? a * b : a + b;
+  }
+}
+
+/// The result of one element, in rank order and to the bit.
+template <class T>
+T expected_at(ReduceOperation operation, int ranks, std::int64_t index, int round) {
+  auto value = widened(value_at<T>(0, index, round));
+  for (int rank = 1; rank < ranks; ++rank)
+    value = combined(operation, value, widened(value_at<T>(rank, index, round)));
+  if (operation == ReduceOperation::average) value = value / static_cast<decltype(value)>(ranks);
+  return rounded<T>(value);
+}
+
+template <class T>
+bool same_bits(const T& a, const T& b) {
+  return std::memcmp(&a, &b, sizeof(T)) == 0;
+}
+
+}  // namespace selvage::test
