@@ -29,7 +29,7 @@ hardware() {
 
 # Tests that wait for ranks run one at a time, so that these have GPUs of their own.
 run_tests() {
-  local waiting='^(gpu|comm\.(grid|halo|triggers|command_queue|typed_transfer)|jacobi|examples)\.'
+  local waiting='^(gpu|comm\.(allreduce|grid|halo|triggers|command_queue|typed_transfer)|jacobi|examples)\.'
   limited 600 ctest --preset cuda --parallel "$jobs" --exclude-regex "$waiting"
   limited 1800 ctest --preset cuda --parallel 1 --tests-regex "$waiting"
 }
@@ -90,6 +90,7 @@ measure() {
   mapfile -t all < <(up_to "$gpus" 1 2 4 8)
   measure_with "$out" "$filter" bench_latency comm "${several[@]}"
   measure_with "$out" "$filter" bench_halo comm "${several[@]}"
+  measure_with "$out" "$filter" bench_allreduce comm "${several[@]}"
   measure_with "$out" "$filter" bench_jacobi jacobi "${all[@]}"
   "$repository/scripts/table.py" "$out"/*.json >"$out/results.md"
   cat "$out/results.md"
@@ -127,7 +128,7 @@ main() {
   export CUDA_MODULE_LOADING=EAGER
   step "GPU-aware MPI" "$repository/scripts/deps.sh" --ucx
   if [ -n "$figures" ]; then
-    configure_and_build cuda bench_latency bench_halo bench_jacobi
+    configure_and_build cuda bench_latency bench_halo bench_allreduce bench_jacobi
     step "measure" measure "$out" "$gpus" "$figures"
     return
   fi

@@ -1,5 +1,6 @@
 #include "copier.hpp"
 #include "device.hpp"
+#include "device_allreduce.hpp"
 #include "device_line.hpp"
 #include "device_peer.hpp"
 #include "device_transfer.hpp"
@@ -53,6 +54,12 @@ std::string probe_device_word(std::byte*) {
   return no_gpus;
 }
 
+std::unique_ptr<AllreduceRunner> make_device_one_shot(const AllreduceParts&) {
+  throw Error(ErrorKind::unsupported, no_gpus);
+}
+std::unique_ptr<AllreduceRunner> make_device_two_shot(const AllreduceParts&) {
+  throw Error(ErrorKind::unsupported, no_gpus);
+}
 std::unique_ptr<DeviceLine> make_device_line(const ContextState&, const MessageLine&) {
   throw Error(ErrorKind::unsupported, no_gpus);
 }

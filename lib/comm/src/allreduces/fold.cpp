@@ -40,13 +40,4 @@ void fold(ElementType type, ReduceOperation operation, std::span<const std::byte
   });
 }
 
-Part part_of(std::int64_t count, int rank, int ranks, std::size_t element_bytes) {
-  constexpr std::int64_t line_bytes = 128;
-  const std::int64_t line = line_bytes / static_cast<std::int64_t>(element_bytes);
-  const std::int64_t lines = (count + line - 1) / line;
-  const std::int64_t begin = std::min(count, lines * rank / ranks * line);
-  const std::int64_t end = std::min(count, lines * (rank + 1) / ranks * line);
-  return {begin, end - begin};
-}
-
 }  // namespace selvage::detail

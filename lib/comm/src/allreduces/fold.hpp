@@ -1,5 +1,7 @@
 #pragma once
 
+#include "part.hpp"
+
 #include <selvage/comm/allreduce_options.hpp>
 #include <selvage/comm/element_types.hpp>
 
@@ -13,12 +15,5 @@ namespace selvage::detail {
 /// An output may be an input. Host memory.
 void fold(ElementType type, ReduceOperation operation, std::span<const std::byte* const> inputs,
           std::span<std::byte* const> outputs, std::int64_t count);
-
-/// The part of `count` elements that a rank combines for all: whole cache lines, but for the last.
-struct Part {
-  std::int64_t begin = 0;
-  std::int64_t count = 0;
-};
-[[nodiscard]] Part part_of(std::int64_t count, int rank, int ranks, std::size_t element_bytes);
 
 }  // namespace selvage::detail

@@ -1,0 +1,125 @@
+#include "allreduce_trial.hpp"
+
+#include "../support/graph.hpp"
+#include "nccl_allreduce.hpp"
+
+#include <selvage/error.hpp>
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace selvage::bench {
+namespace {
+
+constexpr int rounds = 11;
+constexpr int calls_per_graph = 20;
+constexpr bool on_host =
+    Kokkos::SpaceAccessibility<Kokkos::HostSpace, Kokkos::DefaultExecutionSpace::memory_space>::accessible;
+
+/// Sums of these are exact, whatever their order.
+float value_at(int rank, std::size_t index) {
+  return static_cast<float>(rank + 1) * static_cast<float>(index % 97 + 1);
+}
+
+}  // namespace
+
+AllreduceTrial::AllreduceTrial(const Context& context, std::int64_t bytes, bool in_graph)
+    : context_(context), bytes_(bytes), in_graph_(in_graph), space_(make_instance()) {
+  const auto count = static_cast<std::size_t>(bytes) / sizeof(float);
+  own_ = View("own", count);
+  shared_ = own_;
+  if (on_host) {
+    shared_memory_ = std::shared_ptr<void>(context.allocate_shared(static_cast<std::size_t>(bytes)),
+                                           [context](void* block) { context.deallocate_shared(block); });
+    shared_ = View(static_cast<float*>(shared_memory_.get()), count);
+  }
+  add_ours("chosen", {}, shared_);
+  chosen_ = contenders_.front().name;
+  for (const auto algorithm :
+       {AllreduceAlgorithm::one_shot, AllreduceAlgorithm::two_shot, AllreduceAlgorithm::mpi}) {
+    // Every rank reads everything of all others, and MPI's form of a GPU blocks: only where they may win.
+    const bool is_hopeless = (algorithm == AllreduceAlgorithm::one_shot && bytes > 1 << 20) ||
+                             (algorithm == AllreduceAlgorithm::mpi && !on_host);
+    if (is_hopeless) continue;
+    add_ours(std::string(to_string(algorithm)), algorithm, shared_);
+    if (on_host && algorithm == AllreduceAlgorithm::two_shot)
+      add_ours("two_shot, own memory", algorithm, own_);
+  }
+  add_peers();
+  trial_.emplace(context.comm(), contenders_, rounds);
+}
+
+void AllreduceTrial::add_ours(const std::string& name, std::optional<AllreduceAlgorithm> algorithm,
+                              const View& view) {
+  Allreduce& allreduce = *allreduces_.emplace_back(
+      std::make_unique<Allreduce>(space_, context_, AllreduceOptions{.algorithm = algorithm}, view));
+  const std::string full_name =
+      algorithm ? name : fmt::format("{}: {}", name, to_string(allreduce.algorithm()));
+  add(
+      full_name, [this, &allreduce] { allreduce.run(space_); }, view);
+}
+
+void AllreduceTrial::add_peers() {
+  if (on_host) {
+    const auto call = [this] {
+      MPI_Allreduce(MPI_IN_PLACE, own_.data(), static_cast<int>(own_.size()), MPI_FLOAT, MPI_SUM,
+                    context_.comm());
+    };
+    add("MPI_Allreduce", call, own_);
+  } else if (const auto call = make_nccl_allreduce(context_.comm(), space_, own_)) {
+    add("NCCL", call, own_);
+  }
+}
+
+void AllreduceTrial::add(const std::string& name, const std::function<void()>& call, const View& view) {
+  verify(name, call, view);
+  // Sums of zeros stay zeros, however many follow each other.
+  Kokkos::deep_copy(view, 0.0F);
+  if (!in_graph_) {
+    contenders_.push_back({name, call});
+    return;
+  }
+  const auto replay = capture(space_, [&] {
+    for (int i = 0; i < calls_per_graph; ++i) call();
+  });
+  contenders_.push_back({name, replay, calls_per_graph});
+}
+
+void AllreduceTrial::verify(const std::string& name, const std::function<void()>& call,
+                            const View& view) const {
+  const auto mirror = Kokkos::create_mirror_view(view);
+  for (std::size_t i = 0; i < mirror.size(); ++i) mirror(i) = value_at(context_.rank(), i);
+  Kokkos::deep_copy(view, mirror);
+  call();
+  Kokkos::fence();
+  Kokkos::deep_copy(mirror, view);
+  int wrong = 0;
+  for (std::size_t i = 0; i < mirror.size(); ++i) {
+    float expected = 0;
+    for (int rank = 0; rank < context_.size(); ++rank) expected += value_at(rank, i);
+    if (mirror(i) != expected) ++wrong;
+  }
+  MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, context_.comm());
+  if (wrong > 0)
+    throw Error(ErrorKind::verification,
+                fmt::format("{} leaves {} wrong elements of {} bytes", name, wrong, bytes_));
+}
+
+Record AllreduceTrial::record() const {
+  Record record;
+  record.name = fmt::format("allreduce/fp32/{}{}/{}{}", context_.size(), on_host ? "rank" : "gpu", bytes_,
+                            in_graph_ ? "/graph" : "");
+  record.unit = "us";
+  record.value = trial_->median(chosen_) * 1e6;
+  record.choice = chosen_;
+  record.verified = true;
+  record.repetitions = rounds;
+  record.spread = trial_->spread(chosen_);
+  for (const Contender& contender : contenders_) {
+    if (contender.name != chosen_) record.peers[contender.name] = trial_->median(contender.name) * 1e6;
+  }
+  return record;
+}
+
+}  // namespace selvage::bench

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "../support/records.hpp"
+#include "../support/trial.hpp"
+
+#include <selvage/comm/allreduce.hpp>
+
+#include <Kokkos_Core.hpp>
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace selvage::bench {
+
+/// One size of an fp32 sum in place: all our algorithms beside MPI_Allreduce (hosts) or ncclAllReduce (GPUs), each
+/// verified, then timed in turn.
+class AllreduceTrial {
+ public:
+  /// Collective. \param in_graph  GPUs: replays a graph of several calls instead of calling
+  /// \throws Error{verification}
+  AllreduceTrial(const Context& context, std::int64_t bytes, bool in_graph);
+
+  [[nodiscard]] const Trial& trial() const { return *trial_; }
+  [[nodiscard]] const std::vector<Contender>& contenders() const { return contenders_; }
+  /// That of our forms which is chosen by default.
+  [[nodiscard]] const std::string& chosen() const { return chosen_; }
+  [[nodiscard]] Record record() const;
+
+ private:
+  using Space = Kokkos::DefaultExecutionSpace;
+  using View = Kokkos::View<float*>;
+
+  void add_ours(const std::string& name, std::optional<AllreduceAlgorithm> algorithm, const View& view);
+  void add_peers();
+  void add(const std::string& name, const std::function<void()>& call, const View& view);
+  void verify(const std::string& name, const std::function<void()>& call, const View& view) const;
+
+  Context context_;
+  std::int64_t bytes_;
+  bool in_graph_;
+  Space space_;
+  std::shared_ptr<void> shared_memory_;  ///< on hosts, where peers map it
+  View shared_;
+  View own_;
+  std::vector<std::unique_ptr<Allreduce>> allreduces_;
+  std::vector<Contender> contenders_;
+  std::string chosen_;
+  std::optional<Trial> trial_;
+};
+
+}  // namespace selvage::bench

@@ -1,0 +1,62 @@
+// Sums of fp32 in place: every algorithm, and what others give, interleaved in one run.
+//
+// allreduce/fp32/<r>rank/<bytes>: on hosts, beside MPI_Allreduce
+//
+// allreduce/fp32/<g>gpu/<bytes>[/graph]: on GPUs, beside NCCL; up to 1 MB in a graph, above call by call
+
+#include "../support/mpi_main.hpp"
+#include "allreduce_trial.hpp"
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+namespace selvage::bench {
+namespace {
+
+constexpr bool on_host =
+    Kokkos::SpaceAccessibility<Kokkos::HostSpace, Kokkos::DefaultExecutionSpace::memory_space>::accessible;
+
+/// One Google Benchmark per size: its time is that of the algorithm chosen by default.
+void report(benchmark::State& state, const Context& context, std::int64_t bytes, bool in_graph,
+            std::vector<Record>& records) {
+  const AllreduceTrial measured(context, bytes, in_graph);
+  for (auto _ : state) state.SetIterationTime(measured.trial().median(measured.chosen()));
+  for (const Contender& contender : measured.contenders())
+    state.counters[contender.name + "_us"] = measured.trial().median(contender.name) * 1e6;
+  // What each rank must send and receive at least, over the time.
+  const double share = 2.0 * (context.size() - 1) / context.size();
+  state.counters["bus_GB/s"] =
+      share * static_cast<double>(bytes) / measured.trial().median(measured.chosen()) * 1e-9;
+  records.push_back(measured.record());
+}
+
+std::vector<std::int64_t> sizes() {
+  constexpr std::int64_t kib = 1024;
+  constexpr std::int64_t mib = 1024 * kib;
+  std::vector<std::int64_t> bytes{64,        1 * kib, 4 * kib, 16 * kib, 64 * kib,
+                                  256 * kib, 1 * mib, 4 * mib, 16 * mib};
+  if (!on_host) bytes.insert(bytes.end(), {25 * mib, 64 * mib, 256 * mib, 1024 * mib});
+  return bytes;
+}
+
+}  // namespace
+}  // namespace selvage::bench
+
+int main(int argc, char** argv) {
+  using namespace selvage::bench;
+  return mpi_bench_main(argc, argv, [&](MPI_Comm comm, std::vector<Record>& records) {
+    const selvage::Context shared(comm);
+    for (const std::int64_t bytes : sizes()) {
+      const bool in_graph = !on_host && bytes <= 1 << 20;
+      const std::string name = fmt::format("allreduce/fp32/{}{}/{}{}", shared.size(),
+                                           on_host ? "rank" : "gpu", bytes, in_graph ? "/graph" : "");
+      benchmark::RegisterBenchmark(name.c_str(),
+                                   [shared, bytes, in_graph, &records](benchmark::State& state) {
+                                     report(state, shared, bytes, in_graph, records);
+                                   })
+          ->Iterations(1)
+          ->UseManualTime()
+          ->Unit(benchmark::kMicrosecond);
+    }
+  });
+}

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "allreduces/allreduce_algorithm.hpp"
+
+#include <memory>
+
+namespace selvage::detail {
+
+/// The algorithms' forms as kernels on the caller's instance: start() and progress() enqueue, nothing blocks, and a
+/// captured graph can be replayed. \throws Error{unsupported} without a GPU backend
+[[nodiscard]] std::unique_ptr<AllreduceRunner> make_device_one_shot(const AllreduceParts& parts);
+[[nodiscard]] std::unique_ptr<AllreduceRunner> make_device_two_shot(const AllreduceParts& parts);
+
+}  // namespace selvage::detail
