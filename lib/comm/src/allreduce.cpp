@@ -32,6 +32,9 @@ void Allreduce::check() const {
 AllreduceAlgorithm Allreduce::algorithm() const {
   return plan_->algorithm();
 }
+std::int64_t Allreduce::bytes_between_hosts() const {
+  return plan_->bytes_between_hosts();
+}
 std::string Allreduce::explain() const {
   return plan_->explain();
 }

@@ -1,5 +1,6 @@
 #include "allreduce_plan.hpp"
 
+#include "allreduces/hierarchical.hpp"
 #include "wait.hpp"
 
 #include <selvage/environment.hpp>
@@ -100,7 +101,14 @@ AllreduceFacts AllreducePlan::facts(const Executor& executor) const {
     if (!context_->machine().same_host(0, rank))
       facts.mapping_refusal = fmt::format("rank {} is on another host than rank 0", rank);
   }
+  const bool hosts_can_map = context_->mapping_refusal(MemoryKind::host).empty();
+  facts.hierarchy_refusal = hosts_can_map ? refuse_hierarchy(context_->machine(), facts.on_host)
+                                          : context_->mapping_refusal(MemoryKind::host);
   return facts;
+}
+
+std::int64_t AllreducePlan::bytes_between_hosts() const {
+  return runner_ ? runner_->bytes_between_hosts() : 0;
 }
 
 std::uint64_t AllreducePlan::start(Executor& executor) {

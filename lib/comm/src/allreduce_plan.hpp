@@ -24,6 +24,7 @@ class AllreducePlan {
   void check() const;
   [[nodiscard]] AllreduceAlgorithm algorithm() const { return algorithm_; }
   [[nodiscard]] std::string explain() const;
+  [[nodiscard]] std::int64_t bytes_between_hosts() const;
   [[nodiscard]] int device() const { return context_->device(); }
 
  private:

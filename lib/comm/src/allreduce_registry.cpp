@@ -1,8 +1,10 @@
 #include "allreduce_registry.hpp"
 
+#include "allreduces/hierarchical.hpp"
 #include "allreduces/mpi_two_shot.hpp"
 #include "allreduces/one_shot.hpp"
 #include "allreduces/two_shot.hpp"
+#include "context_state.hpp"
 
 #include <selvage/error.hpp>
 
@@ -10,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 namespace selvage::detail {
 namespace {
@@ -23,6 +26,9 @@ std::string refuse_mapped(const AllreduceFacts& facts) {
                        most_mapped_ranks);
   return facts.mapping_refusal;
 }
+std::string refuse_hierarchical(const AllreduceFacts& facts) {
+  return facts.hierarchy_refusal;
+}
 std::string refuse_nothing(const AllreduceFacts& /*facts*/) {
   return {};
 }
@@ -35,10 +41,17 @@ std::int64_t most_one_shot_bytes(const AllreduceFacts& facts) {
 
 }  // namespace
 
+std::vector<int> all_ranks(const AllreduceParts& parts) {
+  std::vector<int> ranks(static_cast<std::size_t>(parts.context.size()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
 std::span<const AllreduceEntry> allreduce_algorithms() {
   static const std::array entries{
       AllreduceEntry{AllreduceAlgorithm::one_shot, refuse_mapped, make_one_shot},
       AllreduceEntry{AllreduceAlgorithm::two_shot, refuse_mapped, make_two_shot},
+      AllreduceEntry{AllreduceAlgorithm::hierarchical, refuse_hierarchical, make_hierarchical},
       AllreduceEntry{AllreduceAlgorithm::mpi, refuse_nothing, make_mpi_two_shot},
   };
   return entries;

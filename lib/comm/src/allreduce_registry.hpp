@@ -17,6 +17,8 @@ struct AllreduceFacts {
   bool on_host = true;
   /// Why not every rank can map every other's memory; empty when all can.
   std::string mapping_refusal;
+  /// Why hosts can't combine one after the other; empty when they can.
+  std::string hierarchy_refusal;
 };
 
 /// An algorithm: when it is possible, and how it is made. Making is collective.

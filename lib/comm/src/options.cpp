@@ -34,6 +34,7 @@ constexpr std::array reduce_operations{
     std::pair{ReduceOperation::product, "product"sv}};
 constexpr std::array allreduce_algorithms{std::pair{AllreduceAlgorithm::one_shot, "one_shot"sv},
                                           std::pair{AllreduceAlgorithm::two_shot, "two_shot"sv},
+                                          std::pair{AllreduceAlgorithm::hierarchical, "hierarchical"sv},
                                           std::pair{AllreduceAlgorithm::mpi, "mpi"sv}};
 
 std::string_view name_in(const auto& table, auto value) {

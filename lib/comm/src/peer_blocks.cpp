@@ -5,8 +5,8 @@
 
 namespace selvage::detail {
 
-PeerBlocks::PeerBlocks(ContextState& context, const Executor& executor, std::size_t bytes,
-                       std::string_view purpose) {
+PeerBlocks::PeerBlocks(ContextState& context, const Executor& executor, std::span<const int> group,
+                       std::size_t bytes, std::string_view purpose) {
   SharedRange mine;
   context.all_or_none(purpose, [&] {
     own_ = allocate_mappable(context, executor, bytes);
@@ -16,30 +16,29 @@ PeerBlocks::PeerBlocks(ContextState& context, const Executor& executor, std::siz
       throw Error(ErrorKind::unsupported, "a block lies in memory that can't be named to other ranks");
     mine = *range;
   });
-  blocks_.assign(static_cast<std::size_t>(context.size()), nullptr);
-  blocks_[static_cast<std::size_t>(context.rank())] = own_.data;
-  map(context, context.gather(mine, purpose), purpose);
+  map(context, group, own_.data, context.gather(mine, purpose), purpose);
 }
 
-PeerBlocks::PeerBlocks(ContextState& context, std::byte* data, std::size_t bytes, MemoryKind memory,
-                       std::string_view purpose) {
+PeerBlocks::PeerBlocks(ContextState& context, std::byte* data, std::span<const int> group, std::size_t bytes,
+                       MemoryKind memory, std::string_view purpose) {
   const auto range = context.name_memory(data, bytes, memory);
   const std::vector<SharedRange> ranges = context.gather(range.value_or(SharedRange()), purpose);
   for (const SharedRange& each : ranges) {
     if (each.segment_bytes == 0) return;
   }
-  blocks_.assign(ranges.size(), nullptr);
-  blocks_[static_cast<std::size_t>(context.rank())] = data;
-  map(context, ranges, purpose);
+  map(context, group, data, ranges, purpose);
 }
 
-void PeerBlocks::map(ContextState& context, const std::vector<SharedRange>& ranges,
-                     std::string_view purpose) {
+void PeerBlocks::map(ContextState& context, std::span<const int> group, std::byte* own,
+                     const std::vector<SharedRange>& ranges, std::string_view purpose) {
   context.all_or_none(purpose, [&] {
-    for (std::size_t rank = 0; rank < ranges.size(); ++rank) {
-      if (blocks_[rank] != nullptr) continue;
-      PeerMappings::Mapped mapped = context.mappings().map(ranges[rank]);
-      blocks_[rank] = mapped.data;
+    for (const int rank : group) {
+      if (rank == context.rank()) {
+        blocks_.push_back(own);
+        continue;
+      }
+      PeerMappings::Mapped mapped = context.mappings().map(ranges[static_cast<std::size_t>(rank)]);
+      blocks_.push_back(mapped.data);
       mappings_.push_back(std::move(mapped.owner));
     }
   });

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -13,26 +14,31 @@ namespace selvage::detail {
 
 class ContextState;
 
-/// What every rank keeps in one place for all the others: a block of memory each, mapped by all ranks.
+/// What every rank of a group keeps in one place for all the others: a block of memory each, mapped by all. Named by
+/// place in the group.
 class PeerBlocks {
  public:
   PeerBlocks() = default;
-  /// Zeroed memory of this kind of executor. Collective; only where all ranks can map each other's.
-  /// \param bytes    of each block, the same on all ranks
+  /// Zeroed memory of this kind of executor. Collective over the context; only where a group's ranks can map each
+  /// other's.
+  /// \param group    ranks, this one among them; no rank is in two groups
+  /// \param bytes    of each block, the same on all ranks of the group
   /// \param purpose  names the collective call in a timeout
-  PeerBlocks(ContextState& context, const Executor& executor, std::size_t bytes, std::string_view purpose);
-  /// Memory that is there already; empty() where some rank's can't be mapped. Collective.
-  PeerBlocks(ContextState& context, std::byte* data, std::size_t bytes, MemoryKind memory,
+  PeerBlocks(ContextState& context, const Executor& executor, std::span<const int> group, std::size_t bytes,
              std::string_view purpose);
+  /// Memory that is there already; empty() where some rank's of the context can't be mapped. Collective.
+  PeerBlocks(ContextState& context, std::byte* data, std::span<const int> group, std::size_t bytes,
+             MemoryKind memory, std::string_view purpose);
 
   [[nodiscard]] bool empty() const { return blocks_.empty(); }
-  [[nodiscard]] std::byte* of(int rank) const { return blocks_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] std::byte* of(int place) const { return blocks_[static_cast<std::size_t>(place)]; }
 
  private:
-  void map(ContextState& context, const std::vector<SharedRange>& ranges, std::string_view purpose);
+  void map(ContextState& context, std::span<const int> group, std::byte* own,
+           const std::vector<SharedRange>& ranges, std::string_view purpose);
 
   Buffer own_;
-  std::vector<std::byte*> blocks_;  ///< by rank
+  std::vector<std::byte*> blocks_;  ///< by place
   std::vector<std::shared_ptr<void>> mappings_;
 };
 

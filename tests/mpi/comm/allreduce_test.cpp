@@ -124,7 +124,8 @@ class AllreduceConformance : public testing::TestWithParam<Case> {
 INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, AllreduceConformance,
                          testing::Values(Case{{}, false}, Case{{}, true}, Case{Algorithm::one_shot, false},
                                          Case{Algorithm::one_shot, true}, Case{Algorithm::two_shot, false},
-                                         Case{Algorithm::two_shot, true}, Case{Algorithm::mpi, false}),
+                                         Case{Algorithm::two_shot, true},
+                                         Case{Algorithm::hierarchical, false}, Case{Algorithm::mpi, false}),
                          [](const auto& tested) { return tested.param.name(); });
 
 TEST_P(AllreduceConformance, OfDoubles) {
@@ -202,7 +203,7 @@ TEST_F(AllreduceErrors, ListTheAlgorithmsForAnUnknownOne) {
   const ScopedVariable variable("SELVAGE_ALLREDUCE", "telepathy");
   const Kokkos::View<double*, Space> view("gradients", 10);
   const std::string message = refusal(ErrorKind::input, {}, view);
-  EXPECT_NE(message.find("one_shot, two_shot, mpi"), std::string::npos) << message;
+  EXPECT_NE(message.find("one_shot, two_shot, hierarchical, mpi"), std::string::npos) << message;
 }
 
 TEST(Allreduce, FollowsTheEnvironment) {
@@ -213,6 +214,19 @@ TEST(Allreduce, FollowsTheEnvironment) {
   EXPECT_EQ(allreduce.algorithm(), Algorithm::mpi);
   EXPECT_NE(allreduce.explain().find("forced by SELVAGE_ALLREDUCE"), std::string::npos)
       << allreduce.explain();
+}
+
+/// Each host's elements leave it once, and the result comes back once: no allreduce of two hosts sends less.
+TEST(Allreduce, SendsTheLeastBetweenTwoHosts) {
+  const Context context(MPI_COMM_WORLD);
+  if (context.machine().host_count() != 2) GTEST_SKIP() << "for two hosts";
+  constexpr std::int64_t count = 300'007;
+  const Kokkos::View<float*, Space> view("gradients", count);
+  Allreduce allreduce(Space(), context, {.algorithm = Algorithm::hierarchical}, view);
+  for (int round = 0; round < 3; ++round) allreduce.run(Space());
+  std::int64_t sent = allreduce.bytes_between_hosts();
+  MPI_Allreduce(MPI_IN_PLACE, &sent, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+  EXPECT_EQ(sent, 3 * 2 * count * static_cast<std::int64_t>(sizeof(float)));
 }
 
 TEST(Allreduce, NamesTheRankThatNeverCalls) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace selvage::detail {
 
@@ -19,6 +20,9 @@ struct AllreduceParts {
   int first_tag;  ///< of allreduce_tags
 };
 inline constexpr int allreduce_tags = 2;
+
+/// Of the context.
+[[nodiscard]] std::vector<int> all_ranks(const AllreduceParts& parts);
 
 /// Combines the elements of all ranks, in place. All calls of one reduction come in the order start, progress until
 /// true, the same on all ranks.
@@ -35,6 +39,8 @@ class AllreduceRunner {
   virtual bool progress(Executor& executor) = 0;
   /// Throws what a wait on a device has found. \throws Error{timeout}
   virtual void check() const {}
+  /// Bytes that this rank has sent to other hosts so far.
+  [[nodiscard]] virtual std::int64_t bytes_between_hosts() const { return 0; }
   /// Who keeps progress() from being done, for a timeout's message.
   [[nodiscard]] virtual std::string describe_late() const = 0;
 };

@@ -40,4 +40,35 @@ void fold(ElementType type, ReduceOperation operation, std::span<const std::byte
   });
 }
 
+std::size_t accumulator_bytes(ElementType type) {
+  return with_arithmetic(type, ReduceOperation::sum,
+                         []<class T, ReduceOperation>() { return sizeof(Accumulator<T>); });
+}
+
+void fold_on(ElementType type, ReduceOperation operation, std::span<const std::byte* const> inputs,
+             bool is_first, std::byte* combined, std::int64_t count) {
+  with_arithmetic(type, operation, [&]<class T, ReduceOperation known>() {
+    auto* const values = reinterpret_cast<Accumulator<T>*>(combined);
+    for (std::size_t rank = 0; rank < inputs.size(); ++rank) {
+      const T* const next = reinterpret_cast<const T*>(inputs[rank]);
+      if (is_first && rank == 0) {
+        for (std::int64_t i = 0; i < count; ++i) values[i] = to_accumulator(next[i]);
+      } else {
+        for (std::int64_t i = 0; i < count; ++i)
+          values[i] = combine<known>(values[i], to_accumulator(next[i]));
+      }
+    }
+  });
+}
+
+void conclude_fold(ElementType type, ReduceOperation operation, int ranks, const std::byte* combined,
+                   std::byte* output, std::int64_t count) {
+  with_arithmetic(type, operation, [&]<class T, ReduceOperation known>() {
+    const auto* const values = reinterpret_cast<const Accumulator<T>*>(combined);
+    T* const elements = reinterpret_cast<T*>(output);
+    for (std::int64_t i = 0; i < count; ++i)
+      elements[i] = from_accumulator<T>(conclude<known>(values[i], ranks));
+  });
+}
+
 }  // namespace selvage::detail

@@ -16,4 +16,15 @@ namespace selvage::detail {
 void fold(ElementType type, ReduceOperation operation, std::span<const std::byte* const> inputs,
           std::span<std::byte* const> outputs, std::int64_t count);
 
+/// Bytes of one element while it is being combined: 16-bit types travel between hosts as fp32.
+[[nodiscard]] std::size_t accumulator_bytes(ElementType type);
+/// The same in two goes. Combines `inputs`, of ranks that follow each other, behind what `combined` holds of the ranks
+/// before them.
+/// \param combined  accumulators \param is_first  there are no ranks before: `combined` is overwritten
+void fold_on(ElementType type, ReduceOperation operation, std::span<const std::byte* const> inputs,
+             bool is_first, std::byte* combined, std::int64_t count);
+/// What all `ranks` have combined, as elements.
+void conclude_fold(ElementType type, ReduceOperation operation, int ranks, const std::byte* combined,
+                   std::byte* output, std::int64_t count);
+
 }  // namespace selvage::detail

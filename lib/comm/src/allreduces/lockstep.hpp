@@ -9,20 +9,28 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace selvage::detail {
 
-/// How far each rank of a host has come, and memory of each that all can read and write; on hosts.
+/// How far each rank of a group has come, and memory of each that all can read and write; on hosts. Ranks are named by
+/// their place in the group.
 ///
 /// Steps are counted from 0 over the life of the object. Every rank has a flag per rank in its own block: that rank
 /// alone writes it, its owner alone reads it.
 class Lockstep {
  public:
-  /// Collective. \param bytes  of each rank's memory
-  Lockstep(ContextState& context, const Executor& executor, std::size_t bytes, std::string_view purpose);
+  /// Collective over the context.
+  /// \param group  the ranks that share a host, this one among them
+  /// \param bytes  of each rank's memory
+  Lockstep(ContextState& context, const Executor& executor, std::vector<int> group, std::size_t bytes,
+           std::string_view purpose);
 
-  /// Of a rank, after its flags.
-  [[nodiscard]] std::byte* memory(int rank) const { return blocks_.of(rank) + flags_bytes_; }
+  /// Of this rank.
+  [[nodiscard]] int place() const { return place_; }
+  [[nodiscard]] int size() const { return static_cast<int>(group_.size()); }
+
+  [[nodiscard]] std::byte* memory(int place) const { return blocks_.of(place) + flags_bytes_; }
   /// Publishes to all ranks: what this one did in the steps before `steps`.
   void publish(std::uint64_t steps) const;
   /// Whether all ranks have published so many steps; acquires what they did in them.
@@ -33,8 +41,8 @@ class Lockstep {
  private:
   [[nodiscard]] Flag& flag(int of, int at) const { return reinterpret_cast<Flag*>(blocks_.of(at))[of]; }
 
-  int rank_;
-  int size_;
+  std::vector<int> group_;
+  int place_;
   std::size_t flags_bytes_;
   PeerBlocks blocks_;
 };

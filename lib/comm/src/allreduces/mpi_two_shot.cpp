@@ -2,14 +2,10 @@
 
 #include "../context_state.hpp"
 #include "fold.hpp"
-
-#include <selvage/error.hpp>
-
-#include <fmt/format.h>
+#include "pending_messages.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -25,7 +21,8 @@ class MpiTwoShot final : public AllreduceRunner {
       : parts_(parts),
         width_(static_cast<std::int64_t>(element_bytes(parts.elements.type))),
         segment_elements_(std::clamp<std::int64_t>(parts.elements.count, 1, most_segment_bytes / width_)),
-        on_host_(parts.executor.runs_on_host()) {
+        on_host_(parts.executor.runs_on_host()),
+        messages_(parts.context, parts.first_tag) {
     const Part mine = part_of(segment_elements_, rank(), size(), static_cast<std::size_t>(width_));
     received_.resize(static_cast<std::size_t>((mine.count + alignment) * width_ * size()));
     if (!on_host_)
@@ -33,8 +30,7 @@ class MpiTwoShot final : public AllreduceRunner {
   }
   /// MPI may still use the buffers of messages that were given up.
   ~MpiTwoShot() override {
-    if (requests_.empty()) return;
-    parts_.context.give_up();
+    if (messages_.empty()) return;
     static_cast<void>(new std::vector<std::byte>(std::move(received_)));
     static_cast<void>(new Buffer(std::move(staging_)));
   }
@@ -46,7 +42,7 @@ class MpiTwoShot final : public AllreduceRunner {
 
   bool progress(Executor& executor) override {
     while (begin_ < parts_.elements.count) {
-      if (!messages_are_done()) return false;
+      if (!messages_.are_done()) return false;
       if (phase_ == Phase::scattering) {
         combine_part();
         gather();
@@ -60,12 +56,10 @@ class MpiTwoShot final : public AllreduceRunner {
   }
 
   [[nodiscard]] std::string describe_late() const override {
-    std::string late;
-    for (const int rank : ranks_)
-      late += fmt::format("{}rank {} ({} by MPI)", late.empty() ? "" : ", ", rank,
-                          phase_ == Phase::scattering ? "elements" : "results");
-    return late;
+    return messages_.describe(phase_ == Phase::scattering ? "elements" : "results");
   }
+
+  [[nodiscard]] std::int64_t bytes_between_hosts() const override { return sent_bytes_; }
 
  private:
   enum class Phase { scattering, gathering };
@@ -98,8 +92,8 @@ class MpiTwoShot final : public AllreduceRunner {
     }
     for (int peer = 0; peer < size(); ++peer) {
       if (peer == rank()) continue;
-      receive(received(peer), part(rank()).count, peer, 0);
-      send(segment_ + part(peer).begin * width_, part(peer).count, peer, 0);
+      messages_.receive(received(peer), part(rank()).count * width_, peer, 0);
+      send(segment_ + part(peer).begin * width_, part(peer).count * width_, peer, 0);
     }
   }
 
@@ -115,45 +109,14 @@ class MpiTwoShot final : public AllreduceRunner {
     phase_ = Phase::gathering;
     for (int peer = 0; peer < size(); ++peer) {
       if (peer == rank()) continue;
-      receive(segment_ + part(peer).begin * width_, part(peer).count, peer, 1);
-      send(segment_ + part(rank()).begin * width_, part(rank()).count, peer, 1);
+      messages_.receive(segment_ + part(peer).begin * width_, part(peer).count * width_, peer, 1);
+      send(segment_ + part(rank()).begin * width_, part(rank()).count * width_, peer, 1);
     }
   }
 
-  void receive(std::byte* to, std::int64_t count, int peer, int tag) {
-    if (count == 0) return;
-    check_mpi(MPI_Irecv(to, static_cast<int>(bytes(count)), MPI_BYTE, peer, parts_.first_tag + tag,
-                        parts_.context.comm(), add(peer)),
-              "MPI_Irecv");
-  }
-  void send(const std::byte* from, std::int64_t count, int peer, int tag) {
-    if (count == 0) return;
-    check_mpi(MPI_Isend(from, static_cast<int>(bytes(count)), MPI_BYTE, peer, parts_.first_tag + tag,
-                        parts_.context.comm(), add(peer)),
-              "MPI_Isend");
-  }
-  MPI_Request* add(int peer) {
-    ranks_.push_back(peer);
-    return &requests_.emplace_back(MPI_REQUEST_NULL);
-  }
-
-  /// Drops those that are, so that what is left names who is late.
-  bool messages_are_done() {
-    std::vector<int> done(requests_.size());
-    int count = 0;
-    check_mpi(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, done.data(),
-                           MPI_STATUSES_IGNORE),
-              "MPI_Testsome");
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < requests_.size(); ++i) {
-      if (requests_[i] == MPI_REQUEST_NULL) continue;
-      requests_[kept] = requests_[i];
-      ranks_[kept] = ranks_[i];
-      ++kept;
-    }
-    requests_.resize(kept);
-    ranks_.resize(kept);
-    return kept == 0;
+  void send(const std::byte* from, std::int64_t message_bytes, int peer, int tag) {
+    messages_.send(from, message_bytes, peer, tag);
+    if (!parts_.context.machine().same_host(rank(), peer)) sent_bytes_ += message_bytes;
   }
 
   AllreduceParts parts_;
@@ -165,8 +128,8 @@ class MpiTwoShot final : public AllreduceRunner {
   std::byte* segment_ = nullptr;     ///< in host memory
   std::int64_t begin_ = 0;           ///< of the segment under way
   Phase phase_ = Phase::scattering;
-  std::vector<MPI_Request> requests_;
-  std::vector<int> ranks_;  ///< of the requests
+  PendingMessages messages_;
+  std::int64_t sent_bytes_ = 0;  ///< to other hosts
 };
 
 }  // namespace

@@ -15,26 +15,28 @@ namespace {
 class HostOneShot final : public Stepwise {
  public:
   HostOneShot(const AllreduceParts& parts, std::int64_t slot_elements)
-      : Stepwise(parts, {.memory_bytes =
-                             2 * static_cast<std::size_t>(slot_elements) * element_bytes(parts.elements.type),
-                         .segment_elements = slot_elements,
-                         .stages = 2,
-                         .lead = 2,
-                         .waits_at_end = false}),
+      : Stepwise(
+            parts, all_ranks(parts),
+            {.memory_bytes = 2 * static_cast<std::size_t>(slot_elements) * element_bytes(parts.elements.type),
+             .segment_elements = slot_elements,
+             .stages = 2,
+             .lead = 2,
+             .waits_at_end = false}),
         slot_bytes_(static_cast<std::size_t>(slot_elements) * width()),
         shown_(static_cast<std::size_t>(size())) {}
 
  private:
-  void make(std::uint64_t stage, const Segment& segment) override {
+  bool make(std::uint64_t stage, const Segment& segment) override {
     const std::size_t slot = segment.number % 2 * slot_bytes_;
     if (stage == 0) {
-      std::memcpy(memory(rank()) + slot, element(segment.begin),
+      std::memcpy(memory(place()) + slot, element(segment.begin),
                   static_cast<std::size_t>(segment.count) * width());
-      return;
+      return true;
     }
     for (int r = 0; r < size(); ++r) shown_[static_cast<std::size_t>(r)] = memory(r) + slot;
     const std::array<std::byte*, 1> result{element(segment.begin)};
     fold(parts().elements.type, parts().operation, shown_, result, segment.count);
+    return true;
   }
 
   std::size_t slot_bytes_;

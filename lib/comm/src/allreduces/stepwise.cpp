@@ -1,13 +1,15 @@
 #include "stepwise.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace selvage::detail {
 
-Stepwise::Stepwise(const AllreduceParts& parts, const Shape& shape)
+Stepwise::Stepwise(const AllreduceParts& parts, std::vector<int> group, const Shape& shape)
     : parts_(parts),
       shape_(shape),
-      lockstep_(parts.context, parts.executor, shape.memory_bytes, "the construction of an Allreduce") {}
+      lockstep_(parts.context, parts.executor, std::move(group), shape.memory_bytes,
+                "the construction of an Allreduce") {}
 
 void Stepwise::start(Executor& executor) {
   const std::int64_t segments =
@@ -28,16 +30,18 @@ bool Stepwise::progress(Executor& /*executor*/) {
     if (steps_ == end_) return true;
     const std::uint64_t made = steps_ - begin_;
     const std::int64_t begin = static_cast<std::int64_t>(made / shape_.stages) * shape_.segment_elements;
-    make(steps_ % shape_.stages, {.begin = begin,
-                                  .count = std::min(shape_.segment_elements, parts_.elements.count - begin),
-                                  .number = steps_ / shape_.stages});
+    const Segment segment{.begin = begin,
+                          .count = std::min(shape_.segment_elements, parts_.elements.count - begin),
+                          .number = steps_ / shape_.stages};
+    if (!make(steps_ % shape_.stages, segment)) return false;
     lockstep_.publish(++steps_);
   }
   return false;
 }
 
 std::string Stepwise::describe_late() const {
-  return lockstep_.describe_late(required());
+  const std::string late = lockstep_.describe_late(required());
+  return late.empty() ? describe_awaited() : late;
 }
 
 }  // namespace selvage::detail

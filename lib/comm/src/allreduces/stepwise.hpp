@@ -4,6 +4,8 @@
 #include "lockstep.hpp"
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace selvage::detail {
 
@@ -24,24 +26,28 @@ class Stepwise : public AllreduceRunner {
     std::uint64_t lead;
     bool waits_at_end;  ///< whether the result is only there when all ranks have made their last step
   };
-  Stepwise(const AllreduceParts& parts, const Shape& shape);
+  /// \param group  the ranks that make the steps
+  Stepwise(const AllreduceParts& parts, std::vector<int> group, const Shape& shape);
 
   struct Segment {
     std::int64_t begin = 0;
     std::int64_t count = 0;
     std::uint64_t number = 0;  ///< over the life of the object
   };
-  /// This rank's share of a stage.
-  virtual void make(std::uint64_t stage, const Segment& segment) = 0;
+  /// This rank's share of a stage. \return false where it waits for something else than steps: it is called again
+  [[nodiscard]] virtual bool make(std::uint64_t stage, const Segment& segment) = 0;
+  /// What make() waits for then.
+  [[nodiscard]] virtual std::string describe_awaited() const { return {}; }
 
   [[nodiscard]] const AllreduceParts& parts() const { return parts_; }
-  [[nodiscard]] int rank() const { return parts_.context.rank(); }
-  [[nodiscard]] int size() const { return parts_.context.size(); }
+  /// This rank's place in its group, and how many there are.
+  [[nodiscard]] int place() const { return lockstep_.place(); }
+  [[nodiscard]] int size() const { return lockstep_.size(); }
   [[nodiscard]] std::size_t width() const { return element_bytes(parts_.elements.type); }
   [[nodiscard]] std::byte* element(std::int64_t index) const {
     return parts_.elements.data + index * static_cast<std::int64_t>(width());
   }
-  [[nodiscard]] std::byte* memory(int rank) const { return lockstep_.memory(rank); }
+  [[nodiscard]] std::byte* memory(int place) const { return lockstep_.memory(place); }
 
  private:
   /// What all ranks must have done before this one makes its next step.

@@ -73,7 +73,7 @@ class DeviceOneShot final : public DeviceAllreduce {
     program_.packet_count =
         divided(program_.count * static_cast<std::int64_t>(element_bytes(program_.type)), packet_bytes);
     blocks_ = PeerBlocks(
-        parts.context, parts.executor,
+        parts.context, parts.executor, all_ranks(parts),
         2 * static_cast<std::size_t>(program_.ranks * program_.packet_count) * sizeof(FlaggedPacket),
         construction);
     for (int rank = 0; rank < program_.ranks; ++rank)
@@ -96,10 +96,12 @@ class DeviceTwoShot final : public DeviceAllreduce {
       : DeviceAllreduce(parts), elements_(parts.elements.data) {
     const std::size_t bytes = static_cast<std::size_t>(program_.count) * element_bytes(program_.type);
     const std::size_t flags = static_cast<std::size_t>(most_allreduce_blocks * program_.ranks);
-    flags_ = PeerBlocks(parts.context, parts.executor, 2 * flags * sizeof(Flag), construction);
-    views_ = PeerBlocks(parts.context, parts.elements.data, bytes, MemoryKind::device, construction);
+    flags_ =
+        PeerBlocks(parts.context, parts.executor, all_ranks(parts), 2 * flags * sizeof(Flag), construction);
+    views_ = PeerBlocks(parts.context, parts.elements.data, all_ranks(parts), bytes, MemoryKind::device,
+                        construction);
     if (views_.empty()) {
-      views_ = PeerBlocks(parts.context, parts.executor, bytes, construction);
+      views_ = PeerBlocks(parts.context, parts.executor, all_ranks(parts), bytes, construction);
       copied_bytes_ = bytes;
     }
     for (int rank = 0; rank < program_.ranks; ++rank) {

@@ -116,6 +116,8 @@ class Allreduce {
   [[nodiscard]] AllreduceAlgorithm algorithm() const;
   /// The algorithm, and why.
   [[nodiscard]] std::string explain() const;
+  /// Bytes that this rank has sent to ranks of other hosts so far.
+  [[nodiscard]] std::int64_t bytes_between_hosts() const;
 
  private:
   static std::shared_ptr<detail::AllreducePlan> make_plan(const detail::Executor& executor,

@@ -10,9 +10,10 @@ enum class ReduceOperation { sum, average, min, max, product };
 
 /// How an allreduce moves its bytes. All give the same bits: every element is combined in rank order.
 enum class AllreduceAlgorithm {
-  one_shot,  ///< every rank shows its elements to all, and each combines all of them
-  two_shot,  ///< each rank combines its part of the elements and gives the result to all
-  mpi,       ///< two_shot by MPI's messages, between ranks that don't map each other's memory
+  one_shot,      ///< every rank shows its elements to all, and each combines all of them
+  two_shot,      ///< each rank combines its part of the elements and gives the result to all
+  hierarchical,  ///< hosts combine theirs one after the other, through shared memory inside
+  mpi,           ///< two_shot by MPI's messages, between ranks that don't map each other's memory
 };
 
 [[nodiscard]] std::string_view to_string(ReduceOperation operation);

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "allreduce_algorithm.hpp"
+
+#include <memory>
+#include <string>
+
+namespace selvage::topo {
+class Machine;
+}
+
+namespace selvage::detail {
+
+/// Hosts combine their ranks' elements one after the other, in rank order: each adds its own to what the host before
+/// has sent, and the last gives the result to all (Awan et al., hierarchical reductions, Selvage mechanism B3; with an
+/// order, so that the bits are those of every other algorithm). Inside a host through shared memory. The ranks of a
+/// host share the elements between them: each leads for its part, and exchanges it with the ranks of the same place on
+/// the other hosts.
+///
+/// For n elements and H hosts, (H - 1) n leave hosts on the way there, as accumulators, and (H - 1) n on the way back:
+/// for two hosts the least that any allreduce can do. On hosts only.
+[[nodiscard]] std::unique_ptr<AllreduceRunner> make_hierarchical(const AllreduceParts& parts);
+
+/// Why not; empty where it is possible.
+[[nodiscard]] std::string refuse_hierarchy(const topo::Machine& machine, bool on_host);
+
+}  // namespace selvage::detail

@@ -1,0 +1,61 @@
+#include "pending_messages.hpp"
+
+#include "../context_state.hpp"
+
+#include <selvage/error.hpp>
+
+#include <fmt/format.h>
+
+namespace selvage::detail {
+
+PendingMessages::~PendingMessages() {
+  if (!empty()) context_.give_up();
+}
+
+MPI_Request* PendingMessages::add(int rank) {
+  ranks_.push_back(rank);
+  return &requests_.emplace_back(MPI_REQUEST_NULL);
+}
+
+void PendingMessages::receive(std::byte* to, std::int64_t bytes, int rank, int tag) {
+  if (bytes == 0) return;
+  check_mpi(
+      MPI_Irecv(to, static_cast<int>(bytes), MPI_BYTE, rank, first_tag_ + tag, context_.comm(), add(rank)),
+      "MPI_Irecv");
+}
+
+void PendingMessages::send(const std::byte* from, std::int64_t bytes, int rank, int tag) {
+  if (bytes == 0) return;
+  check_mpi(
+      MPI_Isend(from, static_cast<int>(bytes), MPI_BYTE, rank, first_tag_ + tag, context_.comm(), add(rank)),
+      "MPI_Isend");
+}
+
+/// Drops those that are, so that what is left names who is late.
+bool PendingMessages::are_done() {
+  if (empty()) return true;
+  std::vector<int> done(requests_.size());
+  int count = 0;
+  check_mpi(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, done.data(),
+                         MPI_STATUSES_IGNORE),
+            "MPI_Testsome");
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    if (requests_[i] == MPI_REQUEST_NULL) continue;
+    requests_[kept] = requests_[i];
+    ranks_[kept] = ranks_[i];
+    ++kept;
+  }
+  requests_.resize(kept);
+  ranks_.resize(kept);
+  return empty();
+}
+
+std::string PendingMessages::describe(const char* what) const {
+  std::string late;
+  for (const int rank : ranks_)
+    late += fmt::format("{}rank {} ({} by MPI)", late.empty() ? "" : ", ", rank, what);
+  return late;
+}
+
+}  // namespace selvage::detail
