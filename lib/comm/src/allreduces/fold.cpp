@@ -41,8 +41,8 @@ void fold(ElementType type, ReduceOperation operation, std::span<const std::byte
 }
 
 std::size_t accumulator_bytes(ElementType type) {
-  return with_arithmetic(type, ReduceOperation::sum,
-                         []<class T, ReduceOperation>() { return sizeof(Accumulator<T>); });
+  const std::size_t bytes = element_bytes(type);
+  return bytes == 2 ? sizeof(Accumulator<Half>) : bytes;
 }
 
 void fold_on(ElementType type, ReduceOperation operation, std::span<const std::byte* const> inputs,
