@@ -11,6 +11,14 @@
 namespace selvage::test {
 namespace {
 
+/// Keeps a device busy. A functor, since a lambda whose body differs between host and device captures differently.
+struct Spin {
+  long long cycles;
+  KOKKOS_FUNCTION void operator()(int) const {
+    KOKKOS_IF_ON_DEVICE((const long long begin = clock64(); while (clock64() - begin < cycles) continue;))
+  }
+};
+
 /// Makes a rank late now and then, on the host or on the device, on either side of what it does.
 class Delays {
  public:
@@ -21,11 +29,7 @@ class Delays {
     if (dice % 64 == 0) sched_yield();
     if (dice % 16 != 1) return;
     const auto cycles = static_cast<long long>(dice / 16 % 50'000);
-    Kokkos::parallel_for(
-        "test::delay", Kokkos::RangePolicy<Kokkos::Cuda>(space, 0, 1), KOKKOS_LAMBDA(int) {
-          KOKKOS_IF_ON_DEVICE(
-              (const long long begin = clock64(); while (clock64() - begin < cycles) continue;))
-        });
+    Kokkos::parallel_for("test::delay", Kokkos::RangePolicy<Kokkos::Cuda>(space, 0, 1), Spin{cycles});
   }
 
  private:
