@@ -33,10 +33,10 @@ std::string refuse_nothing(const AllreduceFacts& /*facts*/) {
   return {};
 }
 
-/// Up to here combining everything oneself costs less than a second wait. Measured: two and four ranks of a host,
-/// two GPUs.
+/// Up to here combining everything oneself costs less than a second wait. Measured with two and four ranks, on two
+/// cores and on H200 GPUs.
 std::int64_t most_one_shot_bytes(const AllreduceFacts& facts) {
-  return facts.on_host ? 8 * 1024 : 256 * 1024 / std::max(1, facts.ranks - 1);
+  return facts.on_host ? 8 * 1024 : 1024 * 1024 / std::max(1, facts.ranks - 1);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ class Machine;
 namespace selvage::detail {
 
 /// Hosts combine their ranks' elements one after the other, in rank order: each adds its own to what the host before
-/// has sent, and the last gives the result to all (Awan et al., hierarchical reductions, Selvage mechanism B3; with an
+/// has sent, and the last gives the result to all (Faraji, thesis ch. 4, Selvage mechanism B3; with an
 /// order, so that the bits are those of every other algorithm). Inside a host through shared memory. The ranks of a
 /// host share the elements between them: each leads for its part, and exchanges it with the ranks of the same place on
 /// the other hosts.

@@ -56,7 +56,7 @@ Elements describe_elements(const View& view) {
 /// order. Not thread-safe. The View must stay allocated, at the same address, as long as the Allreduce lives. Those of
 /// Grid::allocate or Context::allocate_shared are combined without a copy between ranks of one host.
 ///
-/// Source: Awan et al. and Chu et al. on reductions of one host's GPUs (Selvage mechanisms B1, B5, B7), with epochs
+/// Source: Faraji, thesis ch. 3 and 4 (Selvage mechanisms B1, B3, B5, B7), with epochs
 /// for their toggled flags.
 class Allreduce {
  public:
