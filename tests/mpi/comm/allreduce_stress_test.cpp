@@ -1,0 +1,91 @@
+#include "allreduce_oracle.hpp"
+
+#include <selvage/comm/allreduce.hpp>
+
+#include <Kokkos_Core.hpp>
+#include <gtest/gtest.h>
+#include <mpi.h>
+#include <sched.h>
+
+#include <memory>
+#include <random>
+#include <vector>
+
+namespace selvage::test {
+namespace {
+
+using Space = Kokkos::DefaultExecutionSpace;
+
+/// One size, with values that change from round to round: rank r holds (r + 1) (round % 1000 + index).
+class Stressed {
+ public:
+  Stressed(const Context& context, std::int64_t count, AllreduceAlgorithm algorithm)
+      : ranks_(context.size()),
+        rank_(context.rank()),
+        view_("elements", static_cast<std::size_t>(count)),
+        wrong_("wrong"),
+        allreduce_(Space(), context, {.algorithm = algorithm}, view_) {}
+
+  void run(int round) {
+    const double factor = rank_ + 1;
+    const double first = round % 1000;
+    const auto view = view_;
+    Kokkos::parallel_for(
+        "test::fill", Kokkos::RangePolicy<Space>(Space(), 0, view.extent_int(0)),
+        KOKKOS_LAMBDA(int i) { view(i) = factor * (first + i); });
+    allreduce_.run(Space());
+    const double sum = ranks_ * (ranks_ + 1) / 2.0;
+    const auto wrong = wrong_;
+    Kokkos::parallel_for(
+        "test::check", Kokkos::RangePolicy<Space>(Space(), 0, view.extent_int(0)), KOKKOS_LAMBDA(int i) {
+          if (view(i) != sum * (first + i)) Kokkos::atomic_inc(&wrong());
+        });
+  }
+  [[nodiscard]] int wrong() const {
+    int result = 0;
+    Kokkos::deep_copy(result, wrong_);
+    return result;
+  }
+  void check() const { allreduce_.check(); }
+
+ private:
+  int ranks_;
+  int rank_;
+  Kokkos::View<double*, Space> view_;
+  Kokkos::View<int, Space> wrong_;
+  Allreduce allreduce_;
+};
+
+class AllreduceStress : public testing::TestWithParam<AllreduceAlgorithm> {};
+
+INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, AllreduceStress,
+                         testing::Values(AllreduceAlgorithm::one_shot, AllreduceAlgorithm::two_shot,
+                                         AllreduceAlgorithm::hierarchical, AllreduceAlgorithm::mpi),
+                         [](const auto& tested) { return std::string(to_string(tested.param)); });
+
+/// Back to back, of sizes that take turns, with ranks that are late now and then.
+TEST_P(AllreduceStress, StaysExactWhoeverIsLate) {
+  const Context context(MPI_COMM_WORLD);
+  std::vector<std::unique_ptr<Stressed>> sizes;
+  try {
+    for (const std::int64_t count : {1, 33, 1000})
+      sizes.push_back(std::make_unique<Stressed>(context, count, GetParam()));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::unsupported) throw;
+    GTEST_SKIP() << error.message();
+  }
+  const int rounds = GetParam() == AllreduceAlgorithm::mpi ? 10'000 : 100'000;
+  std::minstd_rand dice(static_cast<unsigned>(context.rank() + 1));
+  for (int round = 0; round < rounds; ++round) {
+    if (dice() % 64 == 0) sched_yield();
+    sizes[static_cast<std::size_t>(round) % sizes.size()]->run(round);
+  }
+  Space().fence();
+  for (const auto& size : sizes) {
+    EXPECT_NO_THROW(size->check());
+    EXPECT_EQ(size->wrong(), 0);
+  }
+}
+
+}  // namespace
+}  // namespace selvage::test
