@@ -1,5 +1,6 @@
 // Exchanges halos for ever; the last rank dies on the way, in the way its argument says: "killed" or "exits". With
-// a second argument, "port", kernels exchange them.
+// a second argument, "port", kernels exchange them; with "allreduce" a View is reduced instead.
+#include <selvage/comm/allreduce.hpp>
 #include <selvage/comm/halo_exchange.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -30,6 +31,20 @@ struct PutAll {
   }
 };
 
+constexpr int rounds_before = 1000;
+
+void reduce_until_dead(std::string_view manner) {
+  const selvage::Context context(MPI_COMM_WORLD);
+  const Kokkos::View<double*, Space> view("gradients", 100);
+  selvage::Allreduce allreduce(Space(), context, {}, view);
+  for (int round = 0;; ++round) {
+    if (round == rounds_before && context.rank() == context.size() - 1) die(manner);
+    allreduce.run(Space());
+    Space().fence();
+    allreduce.check();
+  }
+}
+
 void exchange_until_dead(std::string_view manner, bool by_kernels) {
   const selvage::Context context(MPI_COMM_WORLD);
   const selvage::Grid<1> grid(context, {.cells = {100}, .periodic = {true}});
@@ -38,7 +53,6 @@ void exchange_until_dead(std::string_view manner, bool by_kernels) {
   selvage::HaloPort port;
   if (by_kernels) port = halo.device(Space(), view);
   const PutAll kernel{port, {.begin = {1}, .end = {1 + grid.box().extent(0)}}};
-  constexpr int rounds_before = 1000;
   for (int round = 0;; ++round) {
     if (round == rounds_before && grid.rank() == grid.size() - 1) die(manner);
     if (!by_kernels) {
@@ -59,7 +73,13 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   const Kokkos::ScopeGuard kokkos(argc, argv);
   try {
-    exchange_until_dead(argc > 1 ? argv[1] : "killed", argc > 2);
+    const std::string_view manner = argc > 1 ? argv[1] : "killed";
+    const std::string_view what = argc > 2 ? argv[2] : "halo";
+    if (what == "allreduce") {
+      reduce_until_dead(manner);
+    } else {
+      exchange_until_dead(manner, what == "port");
+    }
   } catch (const selvage::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
     MPI_Abort(MPI_COMM_WORLD, 1);
