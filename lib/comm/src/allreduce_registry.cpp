@@ -70,9 +70,12 @@ ChosenAllreduce choose_allreduce(const AllreduceFacts& facts, std::optional<Allr
                 fmt::format("allreduce algorithm {}, forced by {}, is not possible: {}", to_string(*forced),
                             forced_by, refusal));
   }
-  if (!facts.mapping_refusal.empty())
+  if (const std::string refusal = refuse_mapped(facts); !refusal.empty()) {
+    if (facts.hierarchy_refusal.empty())
+      return {&*entry_of(AllreduceAlgorithm::hierarchical), "fewest bytes between hosts; " + refusal};
     return {&*entry_of(AllreduceAlgorithm::mpi),
-            "ranks don't all map each other's memory: " + facts.mapping_refusal};
+            fmt::format("works everywhere; {}; not hierarchical: {}", refusal, facts.hierarchy_refusal)};
+  }
   const std::int64_t most = most_one_shot_bytes(facts);
   if (facts.bytes <= most)
     return {&*entry_of(AllreduceAlgorithm::one_shot),

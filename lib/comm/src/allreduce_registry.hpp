@@ -16,9 +16,9 @@ struct AllreduceFacts {
   std::int64_t bytes = 0;
   bool on_host = true;
   /// Why not every rank can map every other's memory; empty when all can.
-  std::string mapping_refusal;
+  std::string mapping_refusal = {};
   /// Why hosts can't combine one after the other; empty when they can.
-  std::string hierarchy_refusal;
+  std::string hierarchy_refusal = {};
 };
 
 /// An algorithm: when it is possible, and how it is made. Making is collective.

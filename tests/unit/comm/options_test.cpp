@@ -1,3 +1,4 @@
+#include <selvage/comm/allreduce_options.hpp>
 #include <selvage/comm/box.hpp>
 #include <selvage/comm/options.hpp>
 #include <selvage/error.hpp>
@@ -30,6 +31,10 @@ TEST(Options, AreReadAsTheyAreWritten) {
   }
   for (const QueuePlacement placement : {QueuePlacement::host, QueuePlacement::device}) {
     EXPECT_EQ(parse_queue_placement(to_string(placement)), placement);
+  }
+  for (const AllreduceAlgorithm algorithm : {AllreduceAlgorithm::one_shot, AllreduceAlgorithm::two_shot,
+                                             AllreduceAlgorithm::hierarchical, AllreduceAlgorithm::mpi}) {
+    EXPECT_EQ(parse_allreduce_algorithm(to_string(algorithm)), algorithm);
   }
 }
 

@@ -1,0 +1,55 @@
+#include "allreduce_registry.hpp"
+
+#include <selvage/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace selvage::detail {
+namespace {
+
+AllreduceAlgorithm choice(const AllreduceFacts& facts) {
+  return choose_allreduce(facts, {}, {}).entry->algorithm;
+}
+
+TEST(AllreduceChoice, TakesOneShotWhileElementsAreFew) {
+  EXPECT_EQ(choice({.ranks = 4, .bytes = 1024}), AllreduceAlgorithm::one_shot);
+  EXPECT_EQ(choice({.ranks = 4, .bytes = 1 << 20}), AllreduceAlgorithm::two_shot);
+  // GPUs wait longer for each other; and the more ranks, the more each has to combine.
+  EXPECT_EQ(choice({.ranks = 2, .bytes = 1 << 20, .on_host = false}), AllreduceAlgorithm::one_shot);
+  EXPECT_EQ(choice({.ranks = 8, .bytes = 1 << 20, .on_host = false}), AllreduceAlgorithm::two_shot);
+}
+
+TEST(AllreduceChoice, GoesHostByHostWhereRanksAreApart) {
+  AllreduceFacts apart{.ranks = 4, .bytes = 1024, .mapping_refusal = "rank 2 is on another host than rank 0"};
+  EXPECT_EQ(choice(apart), AllreduceAlgorithm::hierarchical);
+  apart.hierarchy_refusal = "ranks of host 1 don't follow each other";
+  const ChosenAllreduce chosen = choose_allreduce(apart, {}, {});
+  EXPECT_EQ(chosen.entry->algorithm, AllreduceAlgorithm::mpi);
+  EXPECT_NE(chosen.why.find(apart.mapping_refusal), std::string::npos) << chosen.why;
+  EXPECT_NE(chosen.why.find(apart.hierarchy_refusal), std::string::npos) << chosen.why;
+}
+
+TEST(AllreduceChoice, SaysWhyAForcedAlgorithmIsImpossible) {
+  const AllreduceFacts apart{
+      .ranks = 4, .bytes = 1024, .mapping_refusal = "rank 2 is on another host than rank 0"};
+  try {
+    static_cast<void>(choose_allreduce(apart, AllreduceAlgorithm::two_shot, "SELVAGE_ALLREDUCE"));
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::unsupported);
+    EXPECT_EQ(error.message(),
+              "allreduce algorithm two_shot, forced by SELVAGE_ALLREDUCE, is not possible: rank 2 is on "
+              "another host "
+              "than rank 0");
+  }
+}
+
+TEST(AllreduceChoice, LeavesMoreRanksThanKernelsNameToMpi) {
+  EXPECT_EQ(choice({.ranks = 9, .bytes = 1024, .on_host = false, .hierarchy_refusal = "it is not for GPUs"}),
+            AllreduceAlgorithm::mpi);
+}
+
+}  // namespace
+}  // namespace selvage::detail
