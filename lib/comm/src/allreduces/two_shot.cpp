@@ -101,7 +101,7 @@ std::unique_ptr<AllreduceRunner> make_two_shot(const AllreduceParts& parts) {
                    static_cast<std::size_t>(parts.elements.count * width), parts.elements.memory,
                    "the construction of an Allreduce");
   if (!views.empty()) return std::make_unique<DirectTwoShot>(parts, std::move(views));
-  constexpr std::int64_t most_slot_bytes = 1024 * 1024;
+  constexpr std::int64_t most_slot_bytes = 256 * 1024;
   return std::make_unique<SlottedTwoShot>(
       parts, std::clamp<std::int64_t>(parts.elements.count, 1, most_slot_bytes / width));
 }
