@@ -5,6 +5,7 @@
 #include "allreduces/one_shot.hpp"
 #include "allreduces/two_shot.hpp"
 #include "context_state.hpp"
+#include "device_allreduce.hpp"
 
 #include <selvage/error.hpp>
 
@@ -17,13 +18,10 @@
 namespace selvage::detail {
 namespace {
 
-/// Kernels keep an address per rank in their arguments.
-constexpr int most_mapped_ranks = 8;
-
 std::string refuse_mapped(const AllreduceFacts& facts) {
-  if (!facts.on_host && facts.ranks > most_mapped_ranks)
+  if (!facts.on_host && facts.ranks > most_allreduce_ranks)
     return fmt::format("{} ranks share a host, and kernels reduce over {} at most", facts.ranks,
-                       most_mapped_ranks);
+                       most_allreduce_ranks);
   return facts.mapping_refusal;
 }
 std::string refuse_hierarchical(const AllreduceFacts& facts) {

@@ -6,6 +6,9 @@
 
 namespace selvage::detail {
 
+/// Kernels take an address per rank in their arguments.
+inline constexpr int most_allreduce_ranks = 8;
+
 /// The algorithms' forms as kernels on the caller's instance: start() and progress() enqueue, nothing blocks, and a
 /// captured graph can be replayed. \throws Error{unsupported} without a GPU backend
 [[nodiscard]] std::unique_ptr<AllreduceRunner> make_device_one_shot(const AllreduceParts& parts);

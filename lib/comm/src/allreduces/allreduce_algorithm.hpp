@@ -11,7 +11,7 @@ namespace selvage::detail {
 
 class ContextState;
 
-/// What an algorithm is made from; the context and the executor's memory outlive it.
+/// What an algorithm is made from. The context outlives it; the executor is there only while it is made.
 struct AllreduceParts {
   ContextState& context;
   const Executor& executor;

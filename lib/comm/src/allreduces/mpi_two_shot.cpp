@@ -98,11 +98,11 @@ class MpiTwoShot final : public AllreduceRunner {
   }
 
   void combine_part() {
-    std::vector<const std::byte*> inputs;
+    inputs_.clear();
     std::byte* const mine = segment_ + part(rank()).begin * width_;
-    for (int r = 0; r < size(); ++r) inputs.push_back(r == rank() ? mine : received(r));
+    for (int r = 0; r < size(); ++r) inputs_.push_back(r == rank() ? mine : received(r));
     const std::array<std::byte*, 1> result{mine};
-    fold(parts_.elements.type, parts_.operation, inputs, result, part(rank()).count);
+    fold(parts_.elements.type, parts_.operation, inputs_, result, part(rank()).count);
   }
 
   void gather() {
@@ -124,9 +124,10 @@ class MpiTwoShot final : public AllreduceRunner {
   std::int64_t segment_elements_;
   bool on_host_;
   std::vector<std::byte> received_;  ///< of this rank's part, by rank
-  Buffer staging_;                   ///< of a segment; empty on hosts
-  std::byte* segment_ = nullptr;     ///< in host memory
-  std::int64_t begin_ = 0;           ///< of the segment under way
+  std::vector<const std::byte*> inputs_;
+  Buffer staging_;                ///< of a segment; empty on hosts
+  std::byte* segment_ = nullptr;  ///< in host memory
+  std::int64_t begin_ = 0;        ///< of the segment under way
   Phase phase_ = Phase::scattering;
   PendingMessages messages_;
   std::int64_t sent_bytes_ = 0;  ///< to other hosts

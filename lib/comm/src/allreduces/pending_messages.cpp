@@ -34,9 +34,9 @@ void PendingMessages::send(const std::byte* from, std::int64_t bytes, int rank, 
 /// Drops those that are, so that what is left names who is late.
 bool PendingMessages::are_done() {
   if (empty()) return true;
-  std::vector<int> done(requests_.size());
+  done_.resize(requests_.size());
   int count = 0;
-  check_mpi(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, done.data(),
+  check_mpi(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, done_.data(),
                          MPI_STATUSES_IGNORE),
             "MPI_Testsome");
   std::size_t kept = 0;

@@ -37,6 +37,7 @@ class PendingMessages {
   int first_tag_;
   std::vector<MPI_Request> requests_;
   std::vector<int> ranks_;  ///< of the requests
+  std::vector<int> done_;   ///< MPI's list of those that have ended
 };
 
 }  // namespace selvage::detail

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "../device_allreduce.hpp"
+
 #include <selvage/comm/allreduce_options.hpp>
 #include <selvage/comm/detail/port_table.hpp>
 #include <selvage/comm/detail/signal.hpp>
@@ -12,7 +14,6 @@
 
 namespace selvage::detail {
 
-inline constexpr int most_allreduce_ranks = 8;
 inline constexpr int most_allreduce_blocks = 64;
 
 /// What the kernels of one Allreduce keep in device memory from launch to launch. The epochs live here, so that a
