@@ -237,6 +237,16 @@ void ContextState::probe_gpu_aware_mpi() {
   gpu_aware_refusal_ = first_refusal(doubt);
   if (gpu_aware_refusal_.empty() && size_ > 1)
     gpu_aware_refusal_ = first_refusal(try_messages_between_gpus(*this));
+  mpi_may_wait_for_kernels_ = mpi_may_wait_for_kernels();
+}
+
+std::string ContextState::waiting_kernels_refusal(int rank) const {
+  if (!gpu_aware_refusal_.empty()) return gpu_aware_refusal_;
+  if (!mpi_may_wait_for_kernels_ || !machine_.same_physical_host(rank_, rank)) return {};
+  return fmt::format(
+      "inside a host MPI may wait for kernels that wait for it, as with rank {} (UCX_TLS=^cuda_ipc keeps UCX "
+      "from that)",
+      rank);
 }
 
 void ContextState::require_own_device(const Executor& executor) const {

@@ -62,6 +62,8 @@ class ContextState {
   }
   /// Why MPI can't be given pointers to GPU memory; empty when it has taken some.
   [[nodiscard]] const std::string& gpu_aware_refusal() const { return gpu_aware_refusal_; }
+  /// Why MPI can't be given GPU memory to or from a rank while kernels wait for that; empty when it can.
+  [[nodiscard]] std::string waiting_kernels_refusal(int rank) const;
   /// What to tell a peer that shall map these bytes; nothing if they aren't in memory that peers can map.
   [[nodiscard]] std::optional<SharedRange> name_memory(const void* data, std::size_t bytes,
                                                        MemoryKind memory) const;
@@ -143,6 +145,7 @@ class ContextState {
   std::string mapping_refusal_;
   std::string device_mapping_refusal_;
   std::string gpu_aware_refusal_;
+  bool mpi_may_wait_for_kernels_ = true;
 
   /// How many collective operations each rank of this physical host has entered. Written by its rank, read by
   /// others only to name who is late; publishes nothing else.

@@ -125,7 +125,7 @@ void Courier::start_by_message(const NetworkOperation& operation, const WindowSt
   }
   transfer.is_acknowledged = !is_put;
   std::byte* payload = operation.local;
-  if (window.is_staged && operation.bytes > 0) {
+  if (window.staged[operation.target] && operation.bytes > 0) {
     transfer.staged = operation;
     transfer.staged.memory = window.memory;
     transfer.staging.resize(operation.bytes);

@@ -87,6 +87,20 @@ std::string gpu_aware_mpi_doubt() {
   return "this MPI does not say that it takes device pointers (SELVAGE_GPU_AWARE_MPI=yes has it tried)";
 }
 
+bool ucx_takes_cuda_ipc(const std::optional<std::string>& transports) {
+  if (!transports) return true;
+  const bool is_negated = transports->starts_with('^');
+  const std::string names = "," + transports->substr(is_negated ? 1 : 0) + ",";
+  const auto has = [&](std::string_view name) {
+    return names.find(fmt::format(",{},", name)) != std::string::npos;
+  };
+  return (has("cuda_ipc") || has("cuda") || has("all")) != is_negated;
+}
+
+bool mpi_may_wait_for_kernels() {
+  return !goes_through_ucx_with_cuda() || ucx_takes_cuda_ipc(environment_text("UCX_TLS"));
+}
+
 std::string try_messages_between_gpus(ContextState& context) {
   constexpr std::size_t short_words = 8;
   constexpr std::size_t long_words = 128 * 1024;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 namespace selvage::detail {
@@ -18,5 +19,13 @@ class ContextState;
 /// since MPI moves those in different ways, and compares what has arrived.
 /// \return what went wrong here; empty if nothing did
 [[nodiscard]] std::string try_messages_between_gpus(ContextState& context);
+
+/// Whether a message of GPU memory between ranks of one host may wait until all kernels have ended: it may go by CUDA IPC,
+/// and when an address comes again whose memory was freed, the mapping that was kept of it is closed first.
+[[nodiscard]] bool mpi_may_wait_for_kernels();
+
+/// Whether UCX may take CUDA IPC.
+/// \param transports  the value of UCX_TLS; nothing: all
+[[nodiscard]] bool ucx_takes_cuda_ipc(const std::optional<std::string>& transports);
 
 }  // namespace selvage::detail

@@ -111,6 +111,7 @@ PairFacts HaloPlan::facts_about(const PeerPlan& peer) const {
   facts.rank = peer.neighbour.rank;
   facts.same_host = context_->machine().same_host(context_->rank(), facts.rank);
   facts.gpu_aware_refusal = context_->gpu_aware_refusal();
+  facts.waiting_kernels_refusal = context_->waiting_kernels_refusal(facts.rank);
   for (std::size_t f = 0; f < fields_.size(); ++f) {
     const FieldCard mine = card_of(fields_[f]);
     const FieldCard& theirs = peer.cards[f];

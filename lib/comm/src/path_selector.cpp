@@ -35,14 +35,14 @@ struct SelectedInitiation {
   std::string why;
 };
 
-SelectedInitiation select_initiation(const TransportEntry& entry, const Forced<Initiation>& forced,
-                                     bool on_host) {
-  const std::string stream_refusal = entry.refuse_initiation(Initiation::stream, on_host);
+SelectedInitiation select_initiation(const TransportEntry& entry, const PairFacts& facts,
+                                     const Forced<Initiation>& forced, bool on_host) {
+  const std::string stream_refusal = entry.refuse_initiation(Initiation::stream, facts, on_host);
   if (!forced.choice) {
     if (stream_refusal.empty()) return {Initiation::stream, ""};
     return {Initiation::host, "; not stream: " + stream_refusal};
   }
-  const std::string refusal = entry.refuse_initiation(*forced.choice, on_host);
+  const std::string refusal = entry.refuse_initiation(*forced.choice, facts, on_host);
   if (refusal.empty()) {
     return {*forced.choice,
             fmt::format("; initiation {} forced by {}", to_string(*forced.choice), forced.by)};
@@ -57,7 +57,7 @@ SelectedInitiation select_initiation(const TransportEntry& entry, const Forced<I
 Path select_path(const PairFacts& facts, const Forced<Transport>& transport,
                  const Forced<Initiation>& initiation, bool on_host) {
   const Selected selected = select_transport(facts, transport);
-  const SelectedInitiation started = select_initiation(*selected.entry, initiation, on_host);
+  const SelectedInitiation started = select_initiation(*selected.entry, facts, initiation, on_host);
   return {selected.entry->transport, started.initiation, selected.why + started.why};
 }
 

@@ -17,6 +17,7 @@ struct PairFacts {
   bool device_memory = false;     ///< at least one View of the two lies in GPU memory
   bool host_memory = false;       ///< at least one View of the two lies in host memory
   std::string gpu_aware_refusal;  ///< why MPI can't be given device pointers; empty: it can
+  std::string waiting_kernels_refusal;  ///< why not those that running kernels wait for; empty: it can
 };
 
 /// A decision and its reason.

@@ -79,7 +79,7 @@ void Receiver::land(const CourierHeader& header, int rank) {
     return acknowledge(answer);
   }
   answer.stage = Stage::landing;
-  if (window.is_staged) {
+  if (window.staged[rank]) {
     answer.staging.resize(header.bytes);
     target = answer.staging.data();
   }
@@ -120,7 +120,7 @@ void Receiver::reply(const CourierHeader& header, int rank) {
   answer.header = header;
   answer.rank = rank;
   answer.stage = Stage::waiting;
-  if (!window.is_staged) return send_in_order(answer);
+  if (!window.staged[rank]) return send_in_order(answer);
   Copier& copier = copier_for(window.memory);
   answer.staging.resize(header.bytes);
   copier.copy(answer.staging.data(), window.local.data + header.offset, header.bytes);
@@ -135,7 +135,8 @@ void Receiver::send_in_order(Answer& answer) {
   }
   const CourierHeader& header = answer.header;
   const WindowState& window = windows_.find(header.window);
-  const std::byte* payload = window.is_staged ? answer.staging.data() : window.local.data + header.offset;
+  const std::byte* payload =
+      window.staged[answer.rank] ? answer.staging.data() : window.local.data + header.offset;
   answer.stage = Stage::sending;
   check_mpi(MPI_Isend(payload, message_size(header.bytes), MPI_BYTE, answer.rank, header.payload_tag,
                       context_.comm(), &answer.request),

@@ -17,7 +17,7 @@ std::span<const TransportEntry> transports() {
       TransportEntry{Transport::copy_engine, "same host, and no multiprocessor is taken for it",
                      refuse_copy_engine, refuse_copy_engine_initiation, make_copy_engine_transport},
       TransportEntry{Transport::mpi_direct, "MPI takes the packed memory as it is", refuse_mpi_direct,
-                     refuse_mpi_initiation, make_mpi_direct_transport},
+                     refuse_mpi_direct_initiation, make_mpi_direct_transport},
       TransportEntry{Transport::mpi_staged, "works everywhere", refuse_mpi_staged, refuse_mpi_initiation,
                      make_mpi_staged_transport},
   };

@@ -14,7 +14,7 @@ struct TransportEntry {
   Transport transport;
   std::string reason;  ///< why it is preferred to those after it
   std::string (*refuse)(const PairFacts&);
-  std::string (*refuse_initiation)(Initiation, bool on_host);
+  std::string (*refuse_initiation)(Initiation, const PairFacts&, bool on_host);
   std::unique_ptr<HaloTransport> (*make)(TransportParts);
 };
 

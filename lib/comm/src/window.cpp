@@ -64,7 +64,10 @@ class WindowOwner {
         context_->gather(name.value_or(SharedRange{}), window_construction);
     const std::string& refusal = context_->mapping_refusal(state_.memory);
     state_.mapped.resize(context_->size());
-    state_.is_staged = state_.memory == MemoryKind::device && !context_->gpu_aware_refusal().empty();
+    for (int rank = 0; rank < context_->size(); ++rank) {
+      state_.staged.push_back(state_.memory == MemoryKind::device &&
+                              !context_->waiting_kernels_refusal(rank).empty());
+    }
     context_->all_or_none(window_construction, [&] {
       for (int rank = 0; rank < context_->size(); ++rank) {
         if (rank == context_->rank()) {

@@ -19,8 +19,8 @@ struct WindowState {
   std::uint64_t bytes = 0;
   MemoryKind memory = MemoryKind::host;
   Buffer local;
-  /// Messages go through host memory, since MPI takes none of the GPU's.
-  bool is_staged = false;
+  /// By rank: whether messages go through host memory, since MPI takes none of the GPU's while kernels wait for it.
+  std::vector<bool> staged;
   std::vector<PeerMappings::Mapped> mapped;  ///< by rank; null where only messages reach
 
   /// \throws Error{usage} unless [offset, offset + length) lies within

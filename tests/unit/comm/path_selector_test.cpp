@@ -109,6 +109,25 @@ TEST(PathSelector, StartsFromTheStreamWhereTheTransportCan) {
   EXPECT_EQ(chosen(best_facts()).initiation, Initiation::stream);
 }
 
+TEST(PathSelector, KeepsMpiFromMemoryThatKernelsWaitFor) {
+  PairFacts facts = on_device();
+  facts.gpu_aware_refusal.clear();
+  facts.waiting_kernels_refusal = "MPI may wait for kernels";
+  const auto path = [&](Initiation initiation) {
+    return select_path(facts, {Transport::mpi_direct, "a test"}, {initiation, "a test"}, false);
+  };
+  EXPECT_EQ(path(Initiation::host).transport, Transport::mpi_direct);
+  for (const Initiation initiation : {Initiation::queue, Initiation::kernel}) {
+    try {
+      static_cast<void>(path(initiation));
+      ADD_FAILURE() << to_string(initiation);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::unsupported);
+      EXPECT_NE(error.message().find("over mpi_direct: MPI may wait for kernels"), std::string::npos);
+    }
+  }
+}
+
 TEST(PathSelector, RefusesAForcedInitiationWithForcerAndReason) {
   PairFacts facts = on_device();
   facts.same_host = false;

@@ -11,7 +11,7 @@ std::string refuse_copy_engine(const PairFacts& facts) {
   return refuse_peer(facts);
 }
 
-std::string refuse_copy_engine_initiation(Initiation initiation, bool) {
+std::string refuse_copy_engine_initiation(Initiation initiation, const PairFacts& /*facts*/, bool) {
   if (initiation == Initiation::host || initiation == Initiation::stream) return {};
   return fmt::format("kernels can't start copy engines, so there is no initiation {}", to_string(initiation));
 }

@@ -18,7 +18,8 @@ namespace selvage::detail {
 /// \throws Error{unsupported} without a GPU backend
 [[nodiscard]] std::unique_ptr<HaloTransport> make_copy_engine_transport(TransportParts parts);
 [[nodiscard]] std::string refuse_copy_engine(const PairFacts& facts);
-[[nodiscard]] std::string refuse_copy_engine_initiation(Initiation initiation, bool on_host);
+[[nodiscard]] std::string refuse_copy_engine_initiation(Initiation initiation, const PairFacts& facts,
+                                                        bool on_host);
 
 /// An engine handles a row of a 2D copy at a time, so that short rows cost more than a pass of packing.
 inline constexpr std::int64_t direct_run_bytes_of_copy_engine = 128;

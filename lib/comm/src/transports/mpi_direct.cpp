@@ -9,6 +9,12 @@ std::string refuse_mpi_direct(const PairFacts& facts) {
   return facts.device_memory ? facts.gpu_aware_refusal : std::string{};
 }
 
+std::string refuse_mpi_direct_initiation(Initiation initiation, const PairFacts& facts, bool on_host) {
+  if (is_started_by_proxy(initiation) && facts.device_memory && !facts.waiting_kernels_refusal.empty())
+    return facts.waiting_kernels_refusal;
+  return refuse_mpi_initiation(initiation, facts, on_host);
+}
+
 std::unique_ptr<HaloTransport> make_mpi_direct_transport(TransportParts parts) {
   if (is_started_by_proxy(parts.initiation)) return std::make_unique<ProxyMessages>(parts, Wire::packed);
   return std::make_unique<MpiMessages>(std::move(parts), false);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "../path_selector.hpp"
 #include "packed_block.hpp"
 
 #include <mpi.h>
@@ -53,6 +54,6 @@ class MpiMessages : public HaloTransport {
 };
 
 /// MPI starts from the host: on a device, after a fence, or by a proxy that has a thread.
-[[nodiscard]] std::string refuse_mpi_initiation(Initiation initiation, bool on_host);
+[[nodiscard]] std::string refuse_mpi_initiation(Initiation initiation, const PairFacts& facts, bool on_host);
 
 }  // namespace selvage::detail

@@ -143,7 +143,7 @@ std::string refuse_peer(const PairFacts& facts) {
   return facts.unshared_field;
 }
 
-std::string refuse_peer_initiation(Initiation initiation, bool on_host) {
+std::string refuse_peer_initiation(Initiation initiation, const PairFacts& /*facts*/, bool on_host) {
   return initiation == Initiation::queue ? Proxy::refusal(on_host) : "";
 }
 

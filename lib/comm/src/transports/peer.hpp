@@ -16,6 +16,6 @@ namespace selvage::detail {
 [[nodiscard]] std::unique_ptr<HaloTransport> make_peer_transport(TransportParts parts);
 [[nodiscard]] std::string refuse_peer(const PairFacts& facts);
 
-[[nodiscard]] std::string refuse_peer_initiation(Initiation initiation, bool on_host);
+[[nodiscard]] std::string refuse_peer_initiation(Initiation initiation, const PairFacts& facts, bool on_host);
 
 }  // namespace selvage::detail
