@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include <vector>
 
 namespace selvage::bench {
 namespace {
@@ -20,6 +21,18 @@ constexpr bool on_host =
 /// Sums of these are exact, whatever their order.
 float value_at(int rank, std::size_t index) {
   return static_cast<float>(rank + 1) * static_cast<float>(index % 97 + 1);
+}
+
+/// Those that may win. One-shot forms move everything to everybody, LL doubles the bytes, and MPI's form on GPUs blocks.
+std::vector<AllreduceAlgorithm> worth_measuring(std::int64_t bytes) {
+  using enum AllreduceAlgorithm;
+  constexpr std::int64_t megabyte = 1 << 20;
+  if (on_host) return bytes > megabyte ? std::vector{two_shot, mpi} : std::vector{one_shot, two_shot, mpi};
+  std::vector all{two_shot, two_shot_push};
+  if (bytes <= megabyte / 4) all.push_back(one_shot);
+  if (bytes <= megabyte) all.push_back(one_shot_ll128);
+  if (bytes <= 16 * megabyte) all.push_back(two_shot_ll128);
+  return all;
 }
 
 }  // namespace
@@ -36,12 +49,7 @@ AllreduceTrial::AllreduceTrial(const Context& context, std::int64_t bytes, bool 
   }
   add_ours("chosen", {}, shared_);
   chosen_ = contenders_.front().name;
-  for (const auto algorithm :
-       {AllreduceAlgorithm::one_shot, AllreduceAlgorithm::two_shot, AllreduceAlgorithm::mpi}) {
-    // Every rank reads everything of all others, and MPI's form of a GPU blocks: only where they may win.
-    const bool is_hopeless = (algorithm == AllreduceAlgorithm::one_shot && bytes > 1 << 20) ||
-                             (algorithm == AllreduceAlgorithm::mpi && !on_host);
-    if (is_hopeless) continue;
+  for (const auto algorithm : worth_measuring(bytes)) {
     add_ours(std::string(to_string(algorithm)), algorithm, shared_);
     if (on_host && algorithm == AllreduceAlgorithm::two_shot)
       add_ours("two_shot, own memory", algorithm, own_);

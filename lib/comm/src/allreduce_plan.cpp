@@ -32,6 +32,13 @@ AllreducePlan::AllreducePlan(std::shared_ptr<ContextState> context, const Execut
   std::string forced_by = "the option algorithm";
   context_->all_or_none(construction, [&] {
     context_->require_own_device(executor);
+    if (options.multiprocessors < 0) {
+      throw Error(
+          ErrorKind::usage,
+          fmt::format(
+              "an Allreduce on {} multiprocessors of a GPU: give at least 1, or 0 for as many as help",
+              options.multiprocessors));
+    }
     if (elements_.count < 0) {
       throw Error(ErrorKind::usage,
                   fmt::format("{} has gaps between its elements: an Allreduce needs one that is contiguous",
@@ -45,8 +52,9 @@ AllreducePlan::AllreducePlan(std::shared_ptr<ContextState> context, const Execut
   require_same_everywhere(wanted);
   const int first_tag = context_->take_tags(allreduce_tags);
   ChosenAllreduce chosen{};
-  context_->all_or_none(construction,
-                        [&] { chosen = choose_allreduce(facts(executor), wanted.algorithm, forced_by); });
+  context_->all_or_none(construction, [&] {
+    chosen = choose_allreduce(facts(executor, options), wanted.algorithm, forced_by);
+  });
   algorithm_ = chosen.entry->algorithm;
   why_ = chosen.why;
   if (context_->size() == 1 || elements_.count == 0) return;
@@ -54,7 +62,8 @@ AllreducePlan::AllreducePlan(std::shared_ptr<ContextState> context, const Execut
                                 .executor = executor,
                                 .elements = elements_,
                                 .operation = operation_,
-                                .first_tag = first_tag});
+                                .first_tag = first_tag,
+                                .multiprocessors = options.multiprocessors});
 }
 
 /// What a failed reduction has left behind may still arrive.
@@ -75,6 +84,7 @@ void AllreducePlan::require_same_everywhere(const AllreduceOptions& options) con
            [](int value) { return std::string(to_string(static_cast<ElementType>(value))); }},
       Fact{"the operation", static_cast<int>(options.operation),
            [](int value) { return std::string(to_string(static_cast<ReduceOperation>(value))); }},
+      Fact{"the number of multiprocessors", options.multiprocessors},
       Fact{"the forced algorithm", options.algorithm ? static_cast<int>(*options.algorithm) : -1,
            [](int value) {
              return value < 0 ? "none" : std::string(to_string(static_cast<AllreduceAlgorithm>(value)));
@@ -91,8 +101,9 @@ void AllreducePlan::require_same_everywhere(const AllreduceOptions& options) con
   }
 }
 
-AllreduceFacts AllreducePlan::facts(const Executor& executor) const {
+AllreduceFacts AllreducePlan::facts(const Executor& executor, const AllreduceOptions& options) const {
   AllreduceFacts facts;
+  facts.multiprocessors = options.multiprocessors;
   facts.ranks = context_->size();
   facts.bytes = elements_.count * static_cast<std::int64_t>(element_bytes(elements_.type));
   facts.on_host = executor.runs_on_host();

@@ -29,7 +29,7 @@ class AllreducePlan {
 
  private:
   void require_same_everywhere(const AllreduceOptions& options) const;
-  [[nodiscard]] AllreduceFacts facts(const Executor& executor) const;
+  [[nodiscard]] AllreduceFacts facts(const Executor& executor, const AllreduceOptions& options) const;
 
   std::shared_ptr<ContextState> context_;
   Elements elements_;

@@ -13,7 +13,9 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <numeric>
+#include <vector>
 
 namespace selvage::detail {
 namespace {
@@ -24,6 +26,9 @@ std::string refuse_mapped(const AllreduceFacts& facts) {
                        most_allreduce_ranks);
   return facts.mapping_refusal;
 }
+std::string refuse_hosts(const AllreduceFacts& facts) {
+  return facts.on_host ? "it is for GPUs" : refuse_mapped(facts);
+}
 std::string refuse_hierarchical(const AllreduceFacts& facts) {
   return facts.hierarchy_refusal;
 }
@@ -31,10 +36,26 @@ std::string refuse_nothing(const AllreduceFacts& /*facts*/) {
   return {};
 }
 
-/// Up to here combining everything oneself costs less than a second wait. Measured with two and four ranks, on two
-/// cores and on H200 GPUs.
-std::int64_t most_one_shot_bytes(const AllreduceFacts& facts) {
-  return facts.on_host ? 8 * 1024 : 1024 * 1024 / std::max(1, facts.ranks - 1);
+struct SizeRule {
+  AllreduceAlgorithm algorithm;
+  std::int64_t most_bytes;
+};
+
+/// The best up to so many bytes, by what was measured with two and four ranks, on two cores and on H200 GPUs. Combining
+/// everything oneself costs less than a second wait while elements are few.
+std::vector<SizeRule> size_rules(const AllreduceFacts& facts) {
+  constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kilobyte = 1024;
+  constexpr std::int64_t megabyte = 1024 * kilobyte;
+  if (facts.on_host)
+    return {{AllreduceAlgorithm::one_shot, 8 * kilobyte}, {AllreduceAlgorithm::two_shot, any}};
+  // Fewer blocks than that don't fill the links by stores, but do by loads.
+  constexpr int push_multiprocessors = 96;
+  const bool pushes = facts.multiprocessors == 0 || facts.multiprocessors >= push_multiprocessors;
+  return {{AllreduceAlgorithm::one_shot, 8 * kilobyte},
+          {AllreduceAlgorithm::one_shot_ll128, megabyte / facts.ranks},
+          {AllreduceAlgorithm::two_shot_ll128, 4 * megabyte},
+          {pushes ? AllreduceAlgorithm::two_shot_push : AllreduceAlgorithm::two_shot, any}};
 }
 
 }  // namespace
@@ -48,7 +69,10 @@ std::vector<int> all_ranks(const AllreduceParts& parts) {
 std::span<const AllreduceEntry> allreduce_algorithms() {
   static const std::array entries{
       AllreduceEntry{AllreduceAlgorithm::one_shot, refuse_mapped, make_one_shot},
+      AllreduceEntry{AllreduceAlgorithm::one_shot_ll128, refuse_hosts, make_one_shot_ll128},
       AllreduceEntry{AllreduceAlgorithm::two_shot, refuse_mapped, make_two_shot},
+      AllreduceEntry{AllreduceAlgorithm::two_shot_ll128, refuse_hosts, make_two_shot_ll128},
+      AllreduceEntry{AllreduceAlgorithm::two_shot_push, refuse_hosts, make_two_shot_push},
       AllreduceEntry{AllreduceAlgorithm::hierarchical, refuse_hierarchical, make_hierarchical},
       AllreduceEntry{AllreduceAlgorithm::mpi, refuse_nothing, make_mpi_two_shot},
   };
@@ -74,12 +98,14 @@ ChosenAllreduce choose_allreduce(const AllreduceFacts& facts, std::optional<Allr
     return {&*entry_of(AllreduceAlgorithm::mpi),
             fmt::format("works everywhere; {}; not hierarchical: {}", refusal, facts.hierarchy_refusal)};
   }
-  const std::int64_t most = most_one_shot_bytes(facts);
-  if (facts.bytes <= most)
-    return {&*entry_of(AllreduceAlgorithm::one_shot),
-            fmt::format("at most {} bytes between {} ranks", most, facts.ranks)};
-  return {&*entry_of(AllreduceAlgorithm::two_shot),
-          fmt::format("more than {} bytes between {} ranks", most, facts.ranks)};
+  const std::vector<SizeRule> rules = size_rules(facts);
+  const auto rule =
+      std::ranges::find_if(rules, [&](const SizeRule& each) { return facts.bytes <= each.most_bytes; });
+  const std::string why =
+      rule + 1 == rules.end()
+          ? fmt::format("more than {} bytes between {} ranks", (rule - 1)->most_bytes, facts.ranks)
+          : fmt::format("at most {} bytes between {} ranks", rule->most_bytes, facts.ranks);
+  return {&*entry_of(rule->algorithm), why};
 }
 
 }  // namespace selvage::detail

@@ -15,6 +15,7 @@ struct AllreduceFacts {
   int ranks = 1;
   std::int64_t bytes = 0;
   bool on_host = true;
+  int multiprocessors = 0;  ///< see AllreduceOptions
   /// Why not every rank can map every other's memory; empty when all can.
   std::string mapping_refusal = {};
   /// Why hosts can't combine one after the other; empty when they can.

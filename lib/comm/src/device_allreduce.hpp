@@ -13,5 +13,9 @@ inline constexpr int most_allreduce_ranks = 8;
 /// captured graph can be replayed. \throws Error{unsupported} without a GPU backend
 [[nodiscard]] std::unique_ptr<AllreduceRunner> make_device_one_shot(const AllreduceParts& parts);
 [[nodiscard]] std::unique_ptr<AllreduceRunner> make_device_two_shot(const AllreduceParts& parts);
+/// Those that there are on GPUs only.
+[[nodiscard]] std::unique_ptr<AllreduceRunner> make_one_shot_ll128(const AllreduceParts& parts);
+[[nodiscard]] std::unique_ptr<AllreduceRunner> make_two_shot_ll128(const AllreduceParts& parts);
+[[nodiscard]] std::unique_ptr<AllreduceRunner> make_two_shot_push(const AllreduceParts& parts);
 
 }  // namespace selvage::detail

@@ -57,6 +57,15 @@ std::string probe_device_word(std::byte*) {
 std::unique_ptr<AllreduceRunner> make_device_one_shot(const AllreduceParts&) {
   throw Error(ErrorKind::unsupported, no_gpus);
 }
+std::unique_ptr<AllreduceRunner> make_one_shot_ll128(const AllreduceParts&) {
+  throw Error(ErrorKind::unsupported, no_gpus);
+}
+std::unique_ptr<AllreduceRunner> make_two_shot_ll128(const AllreduceParts&) {
+  throw Error(ErrorKind::unsupported, no_gpus);
+}
+std::unique_ptr<AllreduceRunner> make_two_shot_push(const AllreduceParts&) {
+  throw Error(ErrorKind::unsupported, no_gpus);
+}
 std::unique_ptr<AllreduceRunner> make_device_two_shot(const AllreduceParts&) {
   throw Error(ErrorKind::unsupported, no_gpus);
 }

@@ -33,7 +33,10 @@ constexpr std::array reduce_operations{
     std::pair{ReduceOperation::min, "min"sv}, std::pair{ReduceOperation::max, "max"sv},
     std::pair{ReduceOperation::product, "product"sv}};
 constexpr std::array allreduce_algorithms{std::pair{AllreduceAlgorithm::one_shot, "one_shot"sv},
+                                          std::pair{AllreduceAlgorithm::one_shot_ll128, "one_shot_ll128"sv},
                                           std::pair{AllreduceAlgorithm::two_shot, "two_shot"sv},
+                                          std::pair{AllreduceAlgorithm::two_shot_ll128, "two_shot_ll128"sv},
+                                          std::pair{AllreduceAlgorithm::two_shot_push, "two_shot_push"sv},
                                           std::pair{AllreduceAlgorithm::hierarchical, "hierarchical"sv},
                                           std::pair{AllreduceAlgorithm::mpi, "mpi"sv}};
 

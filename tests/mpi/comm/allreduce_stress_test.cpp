@@ -1,12 +1,14 @@
 #include "allreduce_oracle.hpp"
 
 #include <selvage/comm/allreduce.hpp>
+#include <selvage/comm/detail/signal.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
 #include <mpi.h>
 #include <sched.h>
 
+#include <cstdint>
 #include <memory>
 #include <random>
 #include <vector>
@@ -16,6 +18,18 @@ namespace {
 
 using Space = Kokkos::DefaultExecutionSpace;
 
+constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
+
+/// Keeps the instance busy, so that this rank's kernels come late.
+struct Delay {
+  std::uint64_t nanoseconds;
+  KOKKOS_FUNCTION void operator()(int) const {
+    const std::uint64_t begin = detail::clock_ns();
+    while (detail::clock_ns() - begin < nanoseconds) {
+    }
+  }
+};
+
 /// One size, with values that change from round to round: rank r holds (r + 1) (round % 1000 + index).
 class Stressed {
  public:
@@ -24,7 +38,7 @@ class Stressed {
         rank_(context.rank()),
         view_("elements", static_cast<std::size_t>(count)),
         wrong_("wrong"),
-        allreduce_(Space(), context, {.algorithm = algorithm}, view_) {}
+        allreduce_(Space(), context, {.algorithm = algorithm, .multiprocessors = 4}, view_) {}
 
   void run(int round) {
     const double factor = rank_ + 1;
@@ -59,8 +73,10 @@ class Stressed {
 class AllreduceStress : public testing::TestWithParam<AllreduceAlgorithm> {};
 
 INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, AllreduceStress,
-                         testing::Values(AllreduceAlgorithm::one_shot, AllreduceAlgorithm::two_shot,
-                                         AllreduceAlgorithm::hierarchical, AllreduceAlgorithm::mpi),
+                         testing::Values(AllreduceAlgorithm::one_shot, AllreduceAlgorithm::one_shot_ll128,
+                                         AllreduceAlgorithm::two_shot, AllreduceAlgorithm::two_shot_ll128,
+                                         AllreduceAlgorithm::two_shot_push, AllreduceAlgorithm::hierarchical,
+                                         AllreduceAlgorithm::mpi),
                          [](const auto& tested) { return std::string(to_string(tested.param)); });
 
 /// Back to back, of sizes that take turns, with ranks that are late now and then.
@@ -68,7 +84,8 @@ TEST_P(AllreduceStress, StaysExactWhoeverIsLate) {
   const Context context(MPI_COMM_WORLD);
   std::vector<std::unique_ptr<Stressed>> sizes;
   try {
-    for (const std::int64_t count : {1, 33, 1000})
+    // The last has several chunks per block on GPUs.
+    for (const std::int64_t count : {1, 33, 1000, on_host ? 4099 : 400'001})
       sizes.push_back(std::make_unique<Stressed>(context, count, GetParam()));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::unsupported) throw;
@@ -78,6 +95,10 @@ TEST_P(AllreduceStress, StaysExactWhoeverIsLate) {
   std::minstd_rand dice(static_cast<unsigned>(context.rank() + 1));
   for (int round = 0; round < rounds; ++round) {
     if (dice() % 64 == 0) sched_yield();
+    if (dice() % 128 == 0) {
+      const std::uint64_t nanoseconds = dice() % 20'000;
+      Kokkos::parallel_for("test::delay", Kokkos::RangePolicy<Space>(Space(), 0, 1), Delay{nanoseconds});
+    }
     sizes[static_cast<std::size_t>(round) % sizes.size()]->run(round);
   }
   Space().fence();

@@ -92,10 +92,13 @@ class AllreduceConformance : public testing::TestWithParam<Case> {
   }
 
   template <class T>
-  void expect_right(Operation operation, std::int64_t count, std::int64_t offset = 0, int rounds = 3) {
+  void expect_right(Operation operation, std::int64_t count, std::int64_t offset = 0, int rounds = 3,
+                    int multiprocessors = 0) {
     Elements<T> elements(context_, count, offset, GetParam().is_shared);
-    Allreduce allreduce(Space(), context_, {.operation = operation, .algorithm = GetParam().algorithm},
-                        elements.view);
+    Allreduce allreduce(
+        Space(), context_,
+        {.operation = operation, .algorithm = GetParam().algorithm, .multiprocessors = multiprocessors},
+        elements.view);
     for (int round = 0; round < rounds; ++round) {
       elements.fill(context_.rank(), round);
       allreduce.run(Space());
@@ -116,6 +119,9 @@ class AllreduceConformance : public testing::TestWithParam<Case> {
     }
     // More than the slots of any algorithm hold.
     expect_right<T>(Operation::sum, 280'001, 3, 1);
+    // More than its blocks have slots for.
+    constexpr std::int64_t megabyte = (1 << 20) / sizeof(T);
+    if (!on_host) expect_right<T>(Operation::sum, megabyte + 3, 0, 2, 1);
   }
 
   const Context context_;
@@ -125,6 +131,9 @@ INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, AllreduceConformance,
                          testing::Values(Case{{}, false}, Case{{}, true}, Case{Algorithm::one_shot, false},
                                          Case{Algorithm::one_shot, true}, Case{Algorithm::two_shot, false},
                                          Case{Algorithm::two_shot, true},
+                                         Case{Algorithm::one_shot_ll128, false},
+                                         Case{Algorithm::two_shot_ll128, false},
+                                         Case{Algorithm::two_shot_push, false},
                                          Case{Algorithm::hierarchical, false}, Case{Algorithm::mpi, false}),
                          [](const auto& tested) { return tested.param.name(); });
 
@@ -203,7 +212,10 @@ TEST_F(AllreduceErrors, ListTheAlgorithmsForAnUnknownOne) {
   const ScopedVariable variable("SELVAGE_ALLREDUCE", "telepathy");
   const Kokkos::View<double*, Space> view("gradients", 10);
   const std::string message = refusal(ErrorKind::input, {}, view);
-  EXPECT_NE(message.find("one_shot, two_shot, hierarchical, mpi"), std::string::npos) << message;
+  EXPECT_NE(
+      message.find("one_shot, one_shot_ll128, two_shot, two_shot_ll128, two_shot_push, hierarchical, mpi"),
+      std::string::npos)
+      << message;
 }
 
 TEST(Allreduce, FollowsTheEnvironment) {

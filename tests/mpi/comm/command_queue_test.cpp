@@ -173,7 +173,8 @@ TEST_P(CommandQueueTest, CarriesPutsGetsValuesAndSignals) {
 TEST_P(CommandQueueTest, CarriesThemThroughHostMemoryWhereMpiTakesNoOther) {
   const Context context(MPI_COMM_WORLD);
   const Window window(space_, context, teams * words_per_team * word);
-  const_cast<detail::WindowState&>(window.state()).is_staged = true;
+  const_cast<detail::WindowState&>(window.state())
+      .staged.assign(static_cast<std::size_t>(context.size()), true);
   MPI_Barrier(MPI_COMM_WORLD);
   CommandQueue queue(space_, context, window, options(4));
   expect_rounds_arrive(queue, context, window);

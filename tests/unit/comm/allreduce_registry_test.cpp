@@ -16,9 +16,19 @@ AllreduceAlgorithm choice(const AllreduceFacts& facts) {
 TEST(AllreduceChoice, TakesOneShotWhileElementsAreFew) {
   EXPECT_EQ(choice({.ranks = 4, .bytes = 1024}), AllreduceAlgorithm::one_shot);
   EXPECT_EQ(choice({.ranks = 4, .bytes = 1 << 20}), AllreduceAlgorithm::two_shot);
-  // GPUs wait longer for each other; and the more ranks, the more each has to combine.
-  EXPECT_EQ(choice({.ranks = 2, .bytes = 1 << 20, .on_host = false}), AllreduceAlgorithm::one_shot);
-  EXPECT_EQ(choice({.ranks = 8, .bytes = 1 << 20, .on_host = false}), AllreduceAlgorithm::two_shot);
+}
+
+TEST(AllreduceChoice, TakesMoreStepsOnGpusTheMoreBytesThereAre) {
+  const auto on_gpus = [](std::int64_t bytes, int ranks, int multiprocessors = 0) {
+    return choice({.ranks = ranks, .bytes = bytes, .on_host = false, .multiprocessors = multiprocessors});
+  };
+  EXPECT_EQ(on_gpus(1024, 4), AllreduceAlgorithm::one_shot);
+  EXPECT_EQ(on_gpus(256 << 10, 4), AllreduceAlgorithm::one_shot_ll128);
+  EXPECT_EQ(on_gpus(512 << 10, 4), AllreduceAlgorithm::two_shot_ll128);
+  EXPECT_EQ(on_gpus(512 << 10, 2), AllreduceAlgorithm::one_shot_ll128);
+  EXPECT_EQ(on_gpus(16 << 20, 4), AllreduceAlgorithm::two_shot_push);
+  // Loads fill the links from few multiprocessors.
+  EXPECT_EQ(on_gpus(16 << 20, 4, 16), AllreduceAlgorithm::two_shot);
 }
 
 TEST(AllreduceChoice, GoesHostByHostWhereRanksAreApart) {

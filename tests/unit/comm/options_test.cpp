@@ -32,8 +32,10 @@ TEST(Options, AreReadAsTheyAreWritten) {
   for (const QueuePlacement placement : {QueuePlacement::host, QueuePlacement::device}) {
     EXPECT_EQ(parse_queue_placement(to_string(placement)), placement);
   }
-  for (const AllreduceAlgorithm algorithm : {AllreduceAlgorithm::one_shot, AllreduceAlgorithm::two_shot,
-                                             AllreduceAlgorithm::hierarchical, AllreduceAlgorithm::mpi}) {
+  for (const AllreduceAlgorithm algorithm :
+       {AllreduceAlgorithm::one_shot, AllreduceAlgorithm::one_shot_ll128, AllreduceAlgorithm::two_shot,
+        AllreduceAlgorithm::two_shot_ll128, AllreduceAlgorithm::two_shot_push,
+        AllreduceAlgorithm::hierarchical, AllreduceAlgorithm::mpi}) {
     EXPECT_EQ(parse_allreduce_algorithm(to_string(algorithm)), algorithm);
   }
 }

@@ -17,7 +17,8 @@ struct AllreduceParts {
   const Executor& executor;
   Elements elements;  ///< the same count and type on all ranks
   ReduceOperation operation;
-  int first_tag;  ///< of allreduce_tags
+  int first_tag;        ///< of allreduce_tags
+  int multiprocessors;  ///< that kernels may take; 0: as many as help
 };
 inline constexpr int allreduce_tags = 2;
 

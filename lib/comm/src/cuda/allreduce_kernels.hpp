@@ -14,7 +14,8 @@
 
 namespace selvage::detail {
 
-inline constexpr int most_allreduce_blocks = 64;
+inline constexpr int most_allreduce_blocks = 128;
+inline constexpr int most_allreduce_threads = 512;
 
 /// What the kernels of one Allreduce keep in device memory from launch to launch. The epochs live here, so that a
 /// captured graph can be replayed; each block counts its own.
@@ -23,28 +24,22 @@ struct AllreduceState {
   std::uint32_t failed;  ///< once set, kernels neither wait nor store
 };
 
-/// 8 bytes of elements, and the epoch they belong to twice: a reader that sees both sees the elements too, since the
-/// hardware writes and reads 8 aligned bytes at once.
-struct alignas(16) FlaggedPacket {
-  std::uint32_t low;
-  std::uint32_t low_epoch;
-  std::uint32_t high;
-  std::uint32_t high_epoch;
-};
-
-/// What the kernels of one Allreduce work on; by rank.
+/// What the kernels of one Allreduce work on; arrays by rank.
 struct AllreduceProgram {
   int rank;
   int ranks;
   ElementType type;
   ReduceOperation operation;
   std::int64_t count;
-  std::byte* elements[most_allreduce_ranks];  ///< one_shot: only this rank's
-  /// one_shot: packets of this rank's elements, by parity of the epoch and then by the rank that wrote them.
-  FlaggedPacket* packets[most_allreduce_ranks];
-  std::int64_t packet_count;
-  /// two_shot: flags that a rank's blocks write into each rank's memory, [block][writer].
-  Flag* ready[most_allreduce_ranks];
+  /// Kernels that meet through scratch know this rank's only.
+  std::byte* elements[most_allreduce_ranks];
+  bool is_aligned;  ///< the elements that a kernel knows, to 16 bytes
+  /// What ranks store for each other; each kernel says how it lies.
+  std::byte* scratch[most_allreduce_ranks];
+  /// Packets or lines that a rank stores for another: of all elements, or of a part of them.
+  std::int64_t lines;
+  /// Flags in each rank's memory, [block][writer]; their writer and what they publish stand where they are released.
+  Flag* arrived[most_allreduce_ranks];
   Flag* done[most_allreduce_ranks];
   AllreduceState* state;
   Fault* fault;
@@ -53,12 +48,34 @@ struct AllreduceProgram {
   int threads;
 };
 
-/// Loads the kernel that a program needs, which no capture may have to do.
-void load_one_shot(const AllreduceProgram& program);
-void load_two_shot(const AllreduceProgram& program);
-/// Each rank stores its elements into all ranks' memory, and combines what all have stored into its own.
-void launch_one_shot(const AllreduceProgram& program, cudaStream_t stream);
+/// One algorithm's kernels, for all types and operations.
+struct AllreduceKernel {
+  /// Loads the kernel that a program needs, which no capture may have to do.
+  void (*load)(const AllreduceProgram& program);
+  void (*launch)(const AllreduceProgram& program, cudaStream_t stream);
+};
+
+/// Each rank stores its elements into all ranks' scratch, and combines what all have stored.
+[[nodiscard]] AllreduceKernel one_shot_ll_kernel();
+[[nodiscard]] AllreduceKernel one_shot_ll128_kernel();
+/// Each rank stores every rank's part of its elements into that rank's scratch, combines its own part, and stores the
+/// result into all ranks' scratch.
+[[nodiscard]] AllreduceKernel two_shot_ll128_kernel();
 /// Each rank loads its part of all ranks' elements, and stores what it combines into all ranks'.
-void launch_two_shot(const AllreduceProgram& program, cudaStream_t stream);
+[[nodiscard]] AllreduceKernel two_shot_kernel();
+/// Each rank stores every rank's part of its elements into that rank's scratch, chunk by chunk, and what it combines into
+/// all ranks' elements.
+[[nodiscard]] AllreduceKernel two_shot_push_kernel();
+
+/// Of the scratch that a rank needs for its peers' packets and lines.
+inline constexpr std::int64_t ll_packet_bytes = 16;
+inline constexpr std::int64_t ll_packet_words = 1;
+inline constexpr std::int64_t ll128_line_bytes = 128;
+inline constexpr std::int64_t ll128_line_words = 15;
+inline constexpr std::int64_t element_word_bytes = 8;
+
+/// Of the scratch that a block of two_shot_push needs for each rank.
+inline constexpr int push_slots = 4;
+inline constexpr std::int64_t push_chunk_bytes = 4 * most_allreduce_threads * 16;
 
 }  // namespace selvage::detail

@@ -4,6 +4,15 @@
 
 namespace selvage::detail {
 
+/// Of a kernel that launch_chained() starts: waits until those before it in its stream have ended, and lets the one after
+/// it begin to start.
+__device__ inline void begin_chained() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 /// The first failure of an Allreduce's kernels goes to the host; later ones follow from it.
 __device__ inline void report_late(const AllreduceProgram& program, int rank, std::uint64_t wanted,
                                    std::uint64_t seen) {
@@ -15,24 +24,64 @@ __device__ inline void report_late(const AllreduceProgram& program, int rank, st
   release_word(program.fault->kind, Fault::arrival_late);
 }
 
+/// Who polls together: each thread for itself, or a warp whose threads all want the same.
+struct AloneVote {
+  [[nodiscard]] __device__ static bool all(bool value) { return value; }
+  [[nodiscard]] __device__ static bool any(bool value) { return value; }
+};
+struct WarpVote {
+  static constexpr unsigned every_lane = 0xffffffffU;
+  [[nodiscard]] __device__ static bool all(bool value) { return __all_sync(every_lane, value) != 0; }
+  [[nodiscard]] __device__ static bool any(bool value) { return __any_sync(every_lane, value) != 0; }
+};
+
 /// Polls until `is_here`; false when the time is up, or another wait of these kernels has failed.
-/// \param seen  what to report then
-template <class IsHere, class Seen>
-[[nodiscard]] __device__ bool poll(const AllreduceProgram& program, int rank, std::uint64_t wanted,
-                                   const IsHere& is_here, const Seen& seen) {
+/// \param report  calls report_late() for what isn't here when the time is up
+template <class Vote, class IsHere, class Report>
+[[nodiscard]] __device__ bool poll(const AllreduceProgram& program, const IsHere& is_here,
+                                   const Report& report) {
   constexpr int polls_per_look = 64;
   std::uint64_t start = 0;
   while (true) {
     for (int i = 0; i < polls_per_look; ++i) {
-      if (is_here()) return true;
+      if (Vote::all(is_here())) return true;
     }
     const std::uint64_t now = clock_ns();
     if (start == 0) start = now;
-    if (*const_cast<volatile std::uint32_t*>(&program.state->failed) != 0) return false;
-    if (now - start <= program.timeout_ns) continue;
-    report_late(program, rank, wanted, seen());
+    if (Vote::any(*const_cast<volatile std::uint32_t*>(&program.state->failed) != 0)) return false;
+    if (!Vote::any(now - start > program.timeout_ns)) continue;
+    report();
     return false;
   }
+}
+
+/// By one thread per peer: waits until a flag that the peer releases to this rank has reached `epoch`. Called by all
+/// threads; acquires for all of them.
+/// \return whether all have
+__device__ inline bool await_flags(const AllreduceProgram& program, Flag* const* flags, std::uint64_t epoch) {
+  bool met = true;
+  const int peer = static_cast<int>(threadIdx.x);
+  if (peer < program.ranks && peer != program.rank) {
+    const Flag& own = flags[program.rank][static_cast<int>(blockIdx.x) * program.ranks + peer];
+    met = poll<AloneVote>(
+        program, [&] { return has_reached(acquire_epoch(own), epoch); },
+        [&] { report_late(program, peer, epoch, acquire_epoch(own)); });
+  }
+  return __syncthreads_and(met) != 0;
+}
+/// By one thread per peer: says to the peers' blocks of the same number how far this one is. Called by all threads;
+/// publishes what all threads of the block have done before.
+__device__ inline void release_flags(const AllreduceProgram& program, Flag* const* flags,
+                                     std::uint64_t epoch) {
+  __syncthreads();
+  const int peer = static_cast<int>(threadIdx.x);
+  if (peer < program.ranks && peer != program.rank)
+    release_epoch(flags[peer][static_cast<int>(blockIdx.x) * program.ranks + program.rank], epoch);
+}
+/// Both: returns when all are so far.
+__device__ inline bool meet(const AllreduceProgram& program, Flag* const* flags, std::uint64_t epoch) {
+  release_flags(program, flags, epoch);
+  return await_flags(program, flags, epoch);
 }
 
 }  // namespace selvage::detail

@@ -1,120 +1,81 @@
-#include "../allreduces/part.hpp"
-#include "../allreduces/reduction_arithmetic.hpp"
-#include "allreduce_kernels.hpp"
 #include "allreduce_wait.hpp"
-#include "check.hpp"
+#include "allreduce_words.hpp"
+#include "launch_chained.hpp"
 
 namespace selvage::detail {
 namespace {
 
-/// Elements that one thread loads of each rank at once.
-template <class T, int width>
-struct alignas(width * sizeof(T)) Pack {
-  T element[width];
-};
-
-/// By one thread per peer: says to the peer's block of the same number that this one is so far, and waits until that
-/// one is. Called by all threads; publishes to the peers what all threads of the block have done before.
-/// \return whether all are
-__device__ bool meet(const AllreduceProgram& program, Flag* const* flags, std::uint64_t epoch) {
-  __syncthreads();
-  bool met = true;
-  const int peer = static_cast<int>(threadIdx.x);
-  if (peer < program.ranks && peer != program.rank) {
-    const int row = static_cast<int>(blockIdx.x) * program.ranks;
-    release_epoch(flags[peer][row + program.rank], epoch);
-    const Flag& own = flags[program.rank][row + peer];
-    // Acquires what the peer's block did before.
-    met = poll(
-        program, peer, epoch, [&] { return has_reached(acquire_epoch(own), epoch); },
-        [&] { return acquire_epoch(own); });
-  }
-  return __syncthreads_and(met) != 0;
-}
+/// Packs that a thread has on their way at once: few blocks fill the links.
+template <int most_ranks>
+inline constexpr int packs_at_once = most_ranks > 4 ? 2 : 4;
 
 /// All loads go out before the first is needed; combined in rank order.
-template <class T, ReduceOperation operation, int width>
-__device__ void reduce_pack(const AllreduceProgram& program, std::int64_t index) {
-  using Elements = Pack<T, width>;
-  Elements loaded[most_allreduce_ranks];
+template <class T, ReduceOperation operation, int most_ranks>
+__device__ void reduce_packs(const AllreduceProgram& program, std::int64_t first, std::int64_t end,
+                             std::int64_t stride) {
+  constexpr int at_once = packs_at_once<most_ranks>;
+  Pack packs[at_once][most_ranks];
+  const auto elements = [&](int rank) { return reinterpret_cast<T*>(program.elements[rank]); };
 #pragma unroll
-  for (int rank = 0; rank < most_allreduce_ranks; ++rank) {
-    if (rank < program.ranks) loaded[rank] = reinterpret_cast<const Elements*>(program.elements[rank])[index];
-  }
-  Elements result;
+  for (int i = 0; i < at_once; ++i) {
+    const std::int64_t index = first + i * stride;
 #pragma unroll
-  for (int k = 0; k < width; ++k) {
-    auto combined = to_accumulator(loaded[0].element[k]);
-#pragma unroll
-    for (int rank = 1; rank < most_allreduce_ranks; ++rank) {
-      if (rank < program.ranks)
-        combined = combine<operation>(combined, to_accumulator(loaded[rank].element[k]));
+    for (int rank = 0; rank < most_ranks; ++rank) {
+      if (rank < program.ranks && index < end)
+        packs[i][rank] = load_unit<Pack>(elements(rank), index, program.count, program.is_aligned);
     }
-    result.element[k] = from_accumulator<T>(conclude<operation>(combined, program.ranks));
   }
 #pragma unroll
-  for (int rank = 0; rank < most_allreduce_ranks; ++rank) {
-    if (rank < program.ranks) reinterpret_cast<Elements*>(program.elements[rank])[index] = result;
+  for (int i = 0; i < at_once; ++i) {
+    const std::int64_t index = first + i * stride;
+    if (index >= end) return;
+    Pack result;
+#pragma unroll
+    for (int w = 0; w < words_per_pack; ++w)
+      result.word[w] =
+          combine_words<T, operation, most_ranks>(program, [&](int rank) { return packs[i][rank].word[w]; });
+#pragma unroll
+    for (int rank = 0; rank < most_ranks; ++rank) {
+      if (rank < program.ranks) store_unit(elements(rank), index, program.count, program.is_aligned, result);
+    }
   }
-}
-
-/// Packs [begin, end) of this rank's part, shared by all blocks.
-template <class T, ReduceOperation operation, int width>
-__device__ void reduce_packs(const AllreduceProgram& program, std::int64_t begin, std::int64_t end) {
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t i = begin + blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x; i < end;
-       i += stride)
-    reduce_pack<T, operation, width>(program, i);
 }
 
 /// Between the two meetings nobody but a part's rank touches that part of anybody's elements; blocks of one number
 /// meet, and a launch ends when all have.
-template <class T, ReduceOperation operation, int width>
-__global__ void __launch_bounds__(512) two_shot_kernel(const __grid_constant__ AllreduceProgram program) {
+template <class T, ReduceOperation operation, int most_ranks>
+__global__ void __launch_bounds__(most_allreduce_threads)
+    two_shot(const __grid_constant__ AllreduceProgram program) {
+  begin_chained();
   const std::uint64_t epoch = program.state->epochs[blockIdx.x] + 1;
-  bool met = program.state->failed == 0;
   // Publishes to the peers: kernels before this one have written this rank's elements, and are done with them.
-  met = met && meet(program, program.ready, epoch);
-  if (met) {
-    const Part part = part_of(program.count, program.rank, program.ranks, sizeof(T));
-    const std::int64_t end = part.begin + part.count;
-    // Parts begin on packs.
-    reduce_packs<T, operation, width>(program, part.begin / width, end / width);
-    if constexpr (width > 1) reduce_packs<T, operation, 1>(program, end / width * width, end);
+  if (program.state->failed == 0 && meet(program, program.arrived, epoch)) {
+    constexpr std::int64_t width = sizeof(Pack) / sizeof(T);
+    const std::int64_t packs = (program.count + width - 1) / width;
+    const std::int64_t end = packs * (program.rank + 1) / program.ranks;
+    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+    for (std::int64_t i = packs * program.rank / program.ranks +
+                          blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
+         i < end; i += packs_at_once<most_ranks> * stride)
+      reduce_packs<T, operation, most_ranks>(program, i, end, stride);
     // Publishes to the peers: this block's share of this rank's part.
-    met = meet(program, program.done, epoch);
+    static_cast<void>(meet(program, program.done, epoch));
   }
   if (threadIdx.x == 0) program.state->epochs[blockIdx.x] = epoch;
 }
 
-[[nodiscard]] bool has_packs(const AllreduceProgram& program) {
-  std::uintptr_t bits = 0;
-  for (int rank = 0; rank < program.ranks; ++rank)
-    bits |= reinterpret_cast<std::uintptr_t>(program.elements[rank]);
-  return bits % 16 == 0;
-}
-
-/// Calls `visit` with the kernel that the program needs.
-template <class Visit>
-void with_kernel(const AllreduceProgram& program, const Visit& visit) {
-  with_arithmetic(program.type, program.operation, [&]<class T, ReduceOperation operation>() {
-    constexpr int width = 16 / static_cast<int>(sizeof(T));
-    visit(has_packs(program) ? two_shot_kernel<T, operation, width> : two_shot_kernel<T, operation, 1>);
-  });
-}
+struct TwoShot {
+  static constexpr std::string_view name = "comm::two_shot";
+  template <class T, ReduceOperation operation, int most_ranks>
+  [[nodiscard]] static auto kernel() {
+    return &two_shot<T, operation, most_ranks>;
+  }
+};
 
 }  // namespace
 
-void load_two_shot(const AllreduceProgram& program) {
-  cudaFuncAttributes unused{};
-  with_kernel(program, [&](auto kernel) {
-    check_cuda(cudaFuncGetAttributes(&unused, kernel), "loading comm::two_shot");
-  });
-}
-
-void launch_two_shot(const AllreduceProgram& program, cudaStream_t stream) {
-  with_kernel(program, [&](auto kernel) { kernel<<<program.blocks, program.threads, 0, stream>>>(program); });
-  check_cuda(cudaGetLastError(), "launching comm::two_shot");
+AllreduceKernel two_shot_kernel() {
+  return kernel_of<TwoShot>();
 }
 
 }  // namespace selvage::detail

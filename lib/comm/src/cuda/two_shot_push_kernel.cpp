@@ -1,0 +1,164 @@
+#include "allreduce_wait.hpp"
+#include "allreduce_words.hpp"
+#include "flagged_lines.hpp"
+#include "launch_chained.hpp"
+
+namespace selvage::detail {
+namespace {
+
+/// A chunk: what a block stores for each rank at a time.
+constexpr int most_packs_at_once = static_cast<int>(push_chunk_bytes / 16 / most_allreduce_threads);
+template <int most_ranks>
+inline constexpr int packs_at_once = most_ranks > 4 ? most_packs_at_once / 2 : most_packs_at_once;
+
+/// A block's share of every rank's part: the same packs of each, counted from the part's begin.
+struct Share {
+  std::int64_t packs;       ///< of all elements
+  std::int64_t part_packs;  ///< of a rank's part; the last ranks' may end before, or lie beyond the elements
+  std::int64_t begin;
+  std::int64_t end;
+  std::int64_t chunk_packs;
+  std::int64_t chunks;  ///< the same for all blocks of all ranks
+};
+
+template <class T, int most_ranks>
+__device__ Share share_of_block(const AllreduceProgram& program) {
+  constexpr std::int64_t width = sizeof(Pack) / sizeof(T);
+  Share share;
+  share.packs = (program.count + width - 1) / width;
+  share.part_packs = (share.packs + program.ranks - 1) / program.ranks;
+  const std::int64_t each = (share.part_packs + gridDim.x - 1) / gridDim.x;
+  share.begin = blockIdx.x * each;
+  share.end = share.begin + each < share.part_packs ? share.begin + each : share.part_packs;
+  share.chunk_packs = static_cast<std::int64_t>(packs_at_once<most_ranks>) * blockDim.x;
+  share.chunks = (each + share.chunk_packs - 1) / share.chunk_packs;
+  return share;
+}
+
+/// Where a rank's chunk lies in its owner's scratch. Chunks are counted over the life of the Allreduce.
+__device__ Pack* slot_at(const AllreduceProgram& program, int owner, int writer, std::uint64_t chunk) {
+  const std::int64_t row =
+      (static_cast<std::int64_t>(blockIdx.x) * push_slots + static_cast<std::int64_t>(chunk % push_slots)) *
+          program.ranks +
+      writer;
+  return reinterpret_cast<Pack*>(program.scratch[owner] + row * push_chunk_bytes);
+}
+
+/// Of a chunk: a pack of this thread, by its place in the chunk, in a rank's part, and among all elements.
+struct PackPlace {
+  std::int64_t in_chunk;
+  std::int64_t index;
+  bool exists;
+};
+__device__ PackPlace place_of(const Share& share, std::int64_t chunk, int rank, int i) {
+  const std::int64_t in_chunk = static_cast<std::int64_t>(i) * blockDim.x + threadIdx.x;
+  const std::int64_t in_part = share.begin + chunk * share.chunk_packs + in_chunk;
+  const std::int64_t index = rank * share.part_packs + in_part;
+  return {in_chunk, index, in_part < share.end && index < share.packs};
+}
+
+/// Stores this rank's elements of a chunk of each peer's part into that peer's scratch.
+template <class T, int most_ranks>
+__device__ void scatter(const AllreduceProgram& program, const Share& share, std::int64_t chunk,
+                        std::uint64_t number) {
+  constexpr int at_once = packs_at_once<most_ranks>;
+  const auto* const elements = reinterpret_cast<const T*>(program.elements[program.rank]);
+  for_each_peer<most_ranks>(program, [&](int peer) {
+    Pack packs[at_once];
+#pragma unroll
+    for (int i = 0; i < at_once; ++i) {
+      const PackPlace place = place_of(share, chunk, peer, i);
+      if (place.exists) packs[i] = load_unit<Pack>(elements, place.index, program.count, program.is_aligned);
+    }
+    Pack* const slot = slot_at(program, peer, program.rank, number);
+#pragma unroll
+    for (int i = 0; i < at_once; ++i) {
+      const PackPlace place = place_of(share, chunk, peer, i);
+      if (place.exists) slot[place.in_chunk] = packs[i];
+    }
+  });
+  // Publishes to the peers: the chunk; that this rank has read what they will overwrite with the result; and that it has
+  // combined the chunk two before, whose slot is free.
+  release_flags(program, program.arrived, number + 1);
+}
+
+/// Combines a chunk of this rank's part, and stores it into all ranks' elements.
+template <class T, ReduceOperation operation, int most_ranks>
+__device__ void reduce(const AllreduceProgram& program, const Share& share, std::int64_t chunk,
+                       std::uint64_t number) {
+  constexpr int at_once = packs_at_once<most_ranks>;
+  Pack packs[at_once][most_ranks];
+#pragma unroll
+  for (int i = 0; i < at_once; ++i) {
+    const PackPlace place = place_of(share, chunk, program.rank, i);
+    if (!place.exists) continue;
+#pragma unroll
+    for (int rank = 0; rank < most_ranks; ++rank) {
+      if (rank >= program.ranks || rank == program.rank) continue;
+      const Pack* const from = slot_at(program, program.rank, rank, number) + place.in_chunk;
+      const auto words = __ldcg(reinterpret_cast<const ulonglong2*>(from));
+      packs[i][rank] = {words.x, words.y};
+    }
+    set_own(program, packs[i],
+            load_unit<Pack>(reinterpret_cast<const T*>(program.elements[program.rank]), place.index,
+                            program.count, program.is_aligned));
+  }
+#pragma unroll
+  for (int i = 0; i < at_once; ++i) {
+    const PackPlace place = place_of(share, chunk, program.rank, i);
+    if (!place.exists) continue;
+    Pack result;
+#pragma unroll
+    for (int w = 0; w < words_per_pack; ++w)
+      result.word[w] =
+          combine_words<T, operation, most_ranks>(program, [&](int rank) { return packs[i][rank].word[w]; });
+    const auto store = [&](int rank) {
+      store_unit(reinterpret_cast<T*>(program.elements[rank]), place.index, program.count, program.is_aligned,
+                 result);
+    };
+    for_each_peer<most_ranks>(program, store);
+    store(program.rank);
+  }
+}
+
+/// Why a slot that is still read isn't overwritten: chunk c + 1 is scattered when this block has combined chunk c - 1, for
+/// which it has awaited the peers' scattering of that; they did so after combining chunk c - 3, the last in the slot. And
+/// a launch ends when all have combined all.
+template <class T, ReduceOperation operation, int most_ranks>
+__global__ void __launch_bounds__(most_allreduce_threads)
+    two_shot_push(const __grid_constant__ AllreduceProgram program) {
+  static_assert(push_slots == 4);
+  begin_chained();
+  const std::uint64_t number = program.state->epochs[blockIdx.x];
+  const Share share = share_of_block<T, most_ranks>(program);
+  bool met = program.state->failed == 0;
+  if (met) {
+    scatter<T, most_ranks>(program, share, 0, number);
+    for (std::int64_t chunk = 0; chunk < share.chunks && met; ++chunk) {
+      const std::uint64_t now = number + static_cast<std::uint64_t>(chunk);
+      if (chunk + 1 < share.chunks) scatter<T, most_ranks>(program, share, chunk + 1, now + 1);
+      met = await_flags(program, program.arrived, now + 1);
+      if (met) reduce<T, operation, most_ranks>(program, share, chunk, now);
+    }
+    // Publishes to the peers: this block's share of this rank's part, in their elements.
+    if (met)
+      static_cast<void>(meet(program, program.done, number + static_cast<std::uint64_t>(share.chunks)));
+  }
+  if (threadIdx.x == 0) program.state->epochs[blockIdx.x] = number + static_cast<std::uint64_t>(share.chunks);
+}
+
+struct TwoShotPush {
+  static constexpr std::string_view name = "comm::two_shot_push";
+  template <class T, ReduceOperation operation, int most_ranks>
+  [[nodiscard]] static auto kernel() {
+    return &two_shot_push<T, operation, most_ranks>;
+  }
+};
+
+}  // namespace
+
+AllreduceKernel two_shot_push_kernel() {
+  return kernel_of<TwoShotPush>();
+}
+
+}  // namespace selvage::detail
