@@ -134,17 +134,22 @@ std::uint64_t AllreducePlan::start(Executor& executor) {
 }
 
 void AllreducePlan::finish(Executor& executor, std::uint64_t epoch) {
+  wait_until(
+      context_->timeout(), context_->yields(), [&] { return poll(executor, epoch); },
+      [&] { return describe_late(); });
+}
+
+bool AllreducePlan::poll(Executor& executor, std::uint64_t epoch) {
   if (!in_flight_ || epoch != epoch_)
     throw Error(ErrorKind::usage, "finish() needs what start() of the same Allreduce gave, once");
-  if (runner_) {
-    wait_until(
-        context_->timeout(), context_->yields(), [&] { return runner_->progress(executor); },
-        [&] {
-          return fmt::format("{} in reduction {} of {} by {}", runner_->describe_late(), epoch_,
-                             name_of(elements_), to_string(algorithm_));
-        });
-  }
+  if (runner_ && !runner_->progress(executor)) return false;
   in_flight_ = false;
+  return true;
+}
+
+std::string AllreducePlan::describe_late() const {
+  return fmt::format("{} in reduction {} of {} by {}", runner_->describe_late(), epoch_, name_of(elements_),
+                     to_string(algorithm_));
 }
 
 void AllreducePlan::check() const {

@@ -21,6 +21,10 @@ class AllreducePlan {
 
   std::uint64_t start(Executor& executor);
   void finish(Executor& executor, std::uint64_t epoch);
+  /// finish() without waiting: \return whether it is done, or on a device enqueued; then it isn't called again
+  [[nodiscard]] bool poll(Executor& executor, std::uint64_t epoch);
+  /// Who keeps poll() from being done.
+  [[nodiscard]] std::string describe_late() const;
   void check() const;
   [[nodiscard]] AllreduceAlgorithm algorithm() const { return algorithm_; }
   [[nodiscard]] std::string explain() const;

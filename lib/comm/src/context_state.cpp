@@ -424,6 +424,22 @@ std::vector<ContextState::Extremes> ContextState::extremes(const std::vector<int
   return result;
 }
 
+std::string ContextState::broadcast(const std::string& text, std::string_view operation) {
+  if (entered_ != nullptr) release_epoch(*entered_, entered_->epoch + 1);
+  struct Buffers {
+    int bytes;
+    std::string text;
+  };
+  auto buffers = std::make_unique<Buffers>(Buffers{static_cast<int>(text.size()), text});
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibcast(&buffers->bytes, 1, MPI_INT, 0, comm_, &request), "MPI_Ibcast");
+  wait_collective(request, buffers, operation);
+  buffers->text.resize(static_cast<std::size_t>(buffers->bytes));
+  check_mpi(MPI_Ibcast(buffers->text.data(), buffers->bytes, MPI_BYTE, 0, comm_, &request), "MPI_Ibcast");
+  wait_collective(request, buffers, operation);
+  return std::move(buffers->text);
+}
+
 Proxy& ContextState::proxy() {
   if (!proxy_) proxy_ = std::make_unique<Proxy>(*this, proxy_tag_);
   return *proxy_;

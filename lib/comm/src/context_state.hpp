@@ -102,6 +102,8 @@ class ContextState {
   /// Collective, with bounded waiting: what every rank passes, by rank.
   template <class T>
   [[nodiscard]] std::vector<T> gather(const T& mine, std::string_view operation);
+  /// Collective, with bounded waiting: rank 0's text.
+  [[nodiscard]] std::string broadcast(const std::string& text, std::string_view operation);
 
   /// The first of `count` message tags that nobody else on this communicator has used or will. Collective by
   /// convention: all ranks ask in the same order.

@@ -90,7 +90,7 @@ std::string gpu_aware_mpi_doubt() {
 bool ucx_takes_cuda_ipc(const std::optional<std::string>& transports) {
   if (!transports) return true;
   const bool is_negated = transports->starts_with('^');
-  const std::string names = "," + transports->substr(is_negated ? 1 : 0) + ",";
+  const std::string names = fmt::format(",{},", transports->substr(is_negated ? 1 : 0));
   const auto has = [&](std::string_view name) {
     return names.find(fmt::format(",{},", name)) != std::string::npos;
   };

@@ -3,6 +3,7 @@
 #include "device_allreduce.hpp"
 #include "device_line.hpp"
 #include "device_peer.hpp"
+#include "device_timeline.hpp"
 #include "device_transfer.hpp"
 #include "transports/copy_engine.hpp"
 
@@ -54,6 +55,9 @@ std::string probe_device_word(std::byte*) {
   return no_gpus;
 }
 
+std::unique_ptr<BucketTimeline> make_device_timeline(bool) {
+  throw Error(ErrorKind::unsupported, no_gpus);
+}
 std::unique_ptr<AllreduceRunner> make_device_one_shot(const AllreduceParts&) {
   throw Error(ErrorKind::unsupported, no_gpus);
 }

@@ -1,0 +1,138 @@
+#pragma once
+
+#include <selvage/comm/allreduce.hpp>
+#include <selvage/comm/allreduce_options.hpp>
+#include <selvage/comm/context.hpp>
+#include <selvage/comm/detail/bucket_timeline.hpp>
+#include <selvage/comm/detail/cast.hpp>
+#include <selvage/comm/detail/kokkos_executor.hpp>
+#include <selvage/comm/element_types.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace selvage {
+
+namespace detail {
+class BucketPlan;
+}
+
+struct GradientBucketsOptions {
+  /// Its operation, algorithm and multiprocessors, for every bucket.
+  AllreduceOptions allreduce = {.operation = ReduceOperation::average};
+  /// A bucket has no more, unless a single gradient has.
+  std::int64_t bucket_bytes = std::int64_t{25} << 20;
+  /// Whether fp32 gradients travel, and are rounded, as bf16; they are combined in fp32 as ever.
+  bool bf16_on_the_wire = false;
+  /// Whether a GPU begins a bucket before what else is ready to run.
+  bool high_priority = true;
+};
+
+/// What became of a bucket in the step that was finished last.
+struct BucketReport {
+  std::vector<int> gradients;  ///< by the order in which they become ready
+  std::int64_t bytes = 0;      ///< on the wire
+  bool is_in_place = false;    ///< reduced where the gradients lie, without being packed
+  AllreduceAlgorithm algorithm = AllreduceAlgorithm::mpi;
+  double seconds = 0;  ///< from the last gradient being ready, or the bucket before being done, to the result
+  double hidden = 0;   ///< of these, while the caller still computed
+  double exposed = 0;  ///< of these, while it waited in finish()
+};
+
+/// Averages many Views over all ranks of a Context, in place, while later ones are still being computed: Views are fused
+/// into buckets, and a bucket is reduced as soon as its last View is ready.
+///
+/// In the first step nothing is known of the order in which gradients become ready: finish() reduces all of them, then
+/// buckets are made for the order of rank 0. In later steps gradients may become ready in any order, on each rank in
+/// another one; buckets are reduced in the order agreed. Neither buckets nor order change a bit of the result.
+///
+/// Gradients that follow each other in memory when they are in one bucket, as subviews of one allocation, are reduced
+/// where they lie; others are packed, on the communication's own instance.
+///
+/// All ranks register the same Views in the same order, and make every step. Not thread-safe. The Views must stay
+/// allocated, at the same address, as long as this lives.
+///
+/// Source: Li et al., PyTorch Distributed (VLDB 2020), for buckets; order, bits and the report are this project's.
+class GradientBuckets {
+ public:
+  /// Collective over the context's communicator.
+  /// \param space      of the kind whose instances ready() and finish() are given
+  /// \param gradients  Views of any rank, contiguous, all in the space's memory
+  /// \throws Error{usage} on every rank, for a View with gaps, and lists or options that differ between ranks
+  template <class Space, class... Views>
+  GradientBuckets(const Space& space, const Context& context, const GradientBucketsOptions& options,
+                  const Views&... gradients)
+      : GradientBuckets(space, context, options, {detail::describe_elements(gradients)...}, Described()) {
+    static_assert((Kokkos::SpaceAccessibility<Space, typename Views::memory_space>::accessible && ...),
+                  "the execution space can't reach a View's memory space");
+  }
+  /// The same for Views of one type.
+  template <class Space, class View>
+  GradientBuckets(const Space& space, const Context& context, const GradientBucketsOptions& options,
+                  const std::vector<View>& gradients)
+      : GradientBuckets(space, context, options, describe_all(gradients), Described()) {
+    static_assert(Kokkos::SpaceAccessibility<Space, typename View::memory_space>::accessible,
+                  "the execution space can't reach the Views' memory space");
+  }
+  GradientBuckets(GradientBuckets&&) noexcept;
+  GradientBuckets& operator=(GradientBuckets&&) noexcept;
+  ~GradientBuckets();
+
+  /// What `space` has been given so far fills a gradient; until finish() it must be neither read nor written. Never
+  /// waits for another rank; on hosts it carries on with buckets in flight.
+  /// \param gradient  its number, in the order of registration
+  /// \throws Error{usage} for one that isn't registered, or is ready already
+  template <class Space>
+  void ready(const Space& space, int gradient) {
+    detail::KokkosExecutor<Space> executor(space);
+    ready_on(executor, gradient);
+  }
+  /// What `space` is given next sees all results. Blocks until done on hosts, and in the first step.
+  /// \throws Error{usage} that names a gradient that isn't ready; Error{timeout} that names the late rank
+  template <class Space>
+  void finish(const Space& space) {
+    detail::KokkosExecutor<Space> executor(space);
+    finish_on(executor);
+  }
+
+  /// Throws what the device found while it waited; see HaloExchange::check.
+  void check() const;
+  /// Of all buckets, in the order in which they are reduced; empty before the first step is finished. Waits until the
+  /// last step is done. Times are 0 for the first step, and for one captured in a graph.
+  [[nodiscard]] std::vector<BucketReport> report() const;
+
+ private:
+  struct Described {};
+  template <class Space>
+  GradientBuckets(const Space& space, const Context& context, const GradientBucketsOptions& options,
+                  std::vector<detail::Elements> gradients, Described) {
+    const detail::DeviceScope scope(context.device());
+    std::unique_ptr<detail::BucketTimeline> timeline =
+        detail::make_bucket_timeline(detail::is_host_space<Space>, options.high_priority);
+    const Space communication = detail::instance_of_stream(space, timeline->stream());
+    plan_ = make_plan(context, options, std::move(gradients), std::move(timeline),
+                      std::make_unique<detail::KokkosExecutor<Space>>(communication),
+                      std::make_unique<detail::KokkosCaster<Space>>(communication));
+  }
+  template <class View>
+  static std::vector<detail::Elements> describe_all(const std::vector<View>& views) {
+    std::vector<detail::Elements> described;
+    for (const View& view : views) described.push_back(detail::describe_elements(view));
+    return described;
+  }
+  static std::shared_ptr<detail::BucketPlan> make_plan(const Context& context,
+                                                       const GradientBucketsOptions& options,
+                                                       std::vector<detail::Elements> gradients,
+                                                       std::unique_ptr<detail::BucketTimeline> timeline,
+                                                       std::unique_ptr<detail::Executor> communication,
+                                                       std::unique_ptr<detail::Caster> caster);
+  void ready_on(detail::Executor& executor, int gradient);
+  void finish_on(detail::Executor& executor);
+
+  std::shared_ptr<detail::BucketPlan> plan_;
+};
+
+}  // namespace selvage

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <selvage/comm/allreduce.hpp>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace selvage::detail {
+
+/// Which gradients a bucket has, and where they lie in it.
+struct BucketLayout {
+  std::vector<int> gradients;
+  std::vector<std::int64_t> offsets;  ///< in elements, beside gradients
+  ElementType type = ElementType::fp32;
+  ElementType wire = ElementType::fp32;
+  std::int64_t count = 0;
+  /// Where the gradients begin, if they follow each other in memory without a gap, and travel as they are; null else.
+  std::byte* in_place = nullptr;
+};
+
+/// Cuts gradients into buckets: consecutive ones of `order`, of one type, until the next would exceed `bucket_bytes`.
+/// Buckets that are complete earlier come earlier.
+[[nodiscard]] std::vector<BucketLayout> lay_out_buckets(std::span<const Elements> gradients,
+                                                        std::span<const int> order, std::int64_t bucket_bytes,
+                                                        bool bf16_on_the_wire);
+
+}  // namespace selvage::detail

@@ -1,0 +1,38 @@
+#include "bucket_plan.hpp"
+#include "make_on_device.hpp"
+
+#include <selvage/comm/gradient_buckets.hpp>
+
+namespace selvage {
+
+std::shared_ptr<detail::BucketPlan> GradientBuckets::make_plan(
+    const Context& context, const GradientBucketsOptions& options, std::vector<detail::Elements> gradients,
+    std::unique_ptr<detail::BucketTimeline> timeline, std::unique_ptr<detail::Executor> communication,
+    std::unique_ptr<detail::Caster> caster) {
+  return detail::make_on_device<detail::BucketPlan>(context.device(), context.state(), options,
+                                                    std::move(gradients), std::move(timeline),
+                                                    std::move(communication), std::move(caster));
+}
+
+GradientBuckets::GradientBuckets(GradientBuckets&&) noexcept = default;
+GradientBuckets& GradientBuckets::operator=(GradientBuckets&&) noexcept = default;
+GradientBuckets::~GradientBuckets() = default;
+
+void GradientBuckets::ready_on(detail::Executor& executor, int gradient) {
+  const detail::DeviceScope scope(plan_->device());
+  plan_->ready(executor, gradient);
+}
+void GradientBuckets::finish_on(detail::Executor& executor) {
+  const detail::DeviceScope scope(plan_->device());
+  plan_->finish(executor);
+}
+void GradientBuckets::check() const {
+  const detail::DeviceScope scope(plan_->device());
+  plan_->check();
+}
+std::vector<BucketReport> GradientBuckets::report() const {
+  const detail::DeviceScope scope(plan_->device());
+  return plan_->report();
+}
+
+}  // namespace selvage
