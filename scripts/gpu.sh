@@ -93,6 +93,7 @@ measure() {
   measure_with "$out" "$filter" bench_latency comm "${several[@]}"
   measure_with "$out" "$filter" bench_halo comm "${several[@]}"
   measure_with "$out" "$filter" bench_allreduce comm "${several[@]}"
+  measure_with "$out" "$filter" bench_overlap comm "${several[@]}"
   measure_with "$out" "$filter" bench_jacobi jacobi "${all[@]}"
   "$repository/scripts/table.py" "$out"/*.json >"$out/results.md"
   cat "$out/results.md"
@@ -130,7 +131,7 @@ main() {
   export CUDA_MODULE_LOADING=EAGER
   step "GPU-aware MPI" "$repository/scripts/deps.sh" --ucx
   if [ -n "$figures" ]; then
-    configure_and_build cuda bench_latency bench_halo bench_allreduce bench_jacobi
+    configure_and_build cuda bench_latency bench_halo bench_allreduce bench_overlap bench_jacobi
     step "measure" measure "$out" "$gpus" "$figures"
     return
   fi

@@ -1,0 +1,191 @@
+// How much of a reduction goes on behind a computation, on GPUs.
+//
+// overlap/fp32/<g>gpu/<bytes>/sm<multiprocessors>: GradientBuckets of one gradient each; beside every bucket that is
+// reduced runs a kernel that takes as long, on another instance. The value is the share of the reduction's time by which
+// both together are shorter than one after the other, in percent; NCCL is given the same.
+
+#include "../support/graph.hpp"
+#include "../support/mpi_main.hpp"
+#include "../support/trial.hpp"
+#include "nccl_allreduce.hpp"
+
+#include <selvage/comm/gradient_buckets.hpp>
+#include <selvage/error.hpp>
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace selvage::bench {
+namespace {
+
+using Space = Kokkos::DefaultExecutionSpace;
+using Gradient = Kokkos::View<float*>;
+
+constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
+constexpr int buckets_per_step = 4;
+constexpr int rounds = 11;
+
+/// Arithmetic only: many short blocks, as those of a matrix product.
+struct Compute {
+  int iterations;
+  Kokkos::View<float*> result;
+  KOKKOS_FUNCTION void operator()(int i) const {
+    float value = static_cast<float>(i);
+    for (int k = 0; k < iterations; ++k) value = value * 0.999F + 0.5F;
+    if (value < 0) result(0) = value;
+  }
+};
+
+class Overlap {
+ public:
+  Overlap(const Context& context, std::int64_t bytes, int multiprocessors)
+      : context_(context), bytes_(bytes), space_(make_instance()) {
+    for (int i = 0; i < buckets_per_step; ++i)
+      gradients_.emplace_back("gradient", static_cast<std::size_t>(bytes) / sizeof(float));
+    buckets_.emplace(
+        space_, context,
+        GradientBucketsOptions{.allreduce = {.multiprocessors = multiprocessors}, .bucket_bytes = bytes},
+        gradients_);
+    verify();
+    find_iterations();
+  }
+
+  /// In percent.
+  double measure() {
+    std::vector<Contender> contenders{{"reduce", [this] { step(0); }},
+                                      {"compute", [this] { compute_alone(); }},
+                                      {"both", [this] { step(iterations_); }}};
+    const Space other = make_instance();
+    std::vector<std::function<void()>> nccl;
+    for (const Gradient& gradient : gradients_) {
+      if (auto call = make_nccl_allreduce(context_.comm(), other, gradient)) nccl.push_back(std::move(call));
+    }
+    const auto nccl_step = [&](bool computes) {
+      for (const auto& call : nccl) {
+        call();
+        if (computes) compute();
+      }
+    };
+    if (!nccl.empty()) {
+      contenders.push_back({"NCCL reduce", [&] { nccl_step(false); }});
+      contenders.push_back({"NCCL both", [&] { nccl_step(true); }});
+    }
+    trial_.emplace(context_.comm(), contenders, rounds);
+    if (!nccl.empty()) nccl_hidden_ = hidden("NCCL reduce", "NCCL both");
+    return hidden("reduce", "both");
+  }
+  [[nodiscard]] Record record(const std::string& name, double value) const {
+    Record record{.name = name, .value = value, .unit = "%", .better = "higher", .floor = 100};
+    record.choice = to_string(buckets_->report().front().algorithm);
+    record.verified = true;
+    record.repetitions = rounds;
+    record.spread = trial_->spread("both");
+    for (const char* part : {"reduce", "compute", "both"})
+      record.peers[fmt::format("{}, us", part)] = trial_->median(part) * 1e6;
+    if (nccl_hidden_) record.peers["NCCL"] = *nccl_hidden_;
+    return record;
+  }
+
+ private:
+  [[nodiscard]] double hidden(const char* reduce, const char* both) const {
+    const double apart = trial_->median(reduce) + trial_->median("compute");
+    return 100 * (apart - trial_->median(both)) / trial_->median(reduce);
+  }
+  void compute() const {
+    constexpr int items = 132 * 2048 * 8;
+    Kokkos::parallel_for("bench::compute", Kokkos::RangePolicy<Space>(space_, 0, items),
+                         Compute{iterations_, scratch_});
+  }
+  void compute_alone() const {
+    for (int i = 0; i < buckets_per_step; ++i) compute();
+  }
+  void step(int iterations) {
+    for (int i = 0; i < buckets_per_step; ++i) {
+      buckets_->ready(space_, i);
+      if (iterations > 0) compute();
+    }
+    buckets_->finish(space_);
+  }
+  void find_iterations() {
+    iterations_ = 64;
+    for (int round = 0; round < 4; ++round) {
+      const Trial trial(context_.comm(),
+                        {{"reduce", [this] { step(0); }}, {"compute", [this] { compute_alone(); }}}, 3);
+      iterations_ =
+          std::max(1, static_cast<int>(iterations_ * trial.median("reduce") / trial.median("compute")));
+    }
+  }
+  void verify() {
+    for (int round = 0; round < 2; ++round) {
+      for (const Gradient& gradient : gradients_)
+        Kokkos::deep_copy(gradient, static_cast<float>(context_.rank() + round));
+      step(0);
+      Kokkos::fence();
+      const float expected = static_cast<float>(context_.size() - 1) / 2 + static_cast<float>(round);
+      int wrong = 0;
+      for (const Gradient& gradient : gradients_) {
+        int here = 0;
+        Kokkos::parallel_reduce(
+            "bench::verify", Kokkos::RangePolicy<Space>(0, gradient.extent_int(0)),
+            KOKKOS_LAMBDA(int i, int& sum) { sum += gradient(i) == expected ? 0 : 1; }, here);
+        wrong += here;
+      }
+      MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, context_.comm());
+      if (wrong > 0)
+        throw Error(ErrorKind::verification, fmt::format("{} wrong elements of {} bytes", wrong, bytes_));
+    }
+  }
+
+  Context context_;
+  std::int64_t bytes_;
+  Space space_;
+  std::vector<Gradient> gradients_;
+  Gradient scratch_{"scratch", 1};
+  int iterations_ = 0;
+  std::optional<GradientBuckets> buckets_;
+  std::optional<Trial> trial_;
+  std::optional<double> nccl_hidden_;
+};
+
+void report(benchmark::State& state, const std::string& name, const Context& context, std::int64_t bytes,
+            int multiprocessors, std::vector<Record>& records) {
+  Overlap overlap(context, bytes, multiprocessors);
+  const double hidden = overlap.measure();
+  const Record record = overlap.record(name, hidden);
+  for (auto _ : state) state.SetIterationTime(record.peers.at("both, us") * 1e-6);
+  state.counters["hidden_%"] = hidden;
+  records.push_back(record);
+}
+
+}  // namespace
+}  // namespace selvage::bench
+
+int main(int argc, char** argv) {
+  using namespace selvage::bench;
+  return mpi_bench_main(argc, argv, [&](MPI_Comm comm, std::vector<Record>& records) {
+    // On hosts the caller's own thread reduces.
+    if (on_host) return;
+    const selvage::Context shared(comm);
+    for (const std::int64_t bytes : {std::int64_t{25} << 20, std::int64_t{4} << 20}) {
+      for (const int multiprocessors : {0, 8, 16, 32}) {
+        const std::string name =
+            fmt::format("overlap/fp32/{}gpu/{}/sm{}", shared.size(), bytes, multiprocessors);
+        benchmark::RegisterBenchmark(name.c_str(),
+                                     [=, &records](benchmark::State& state) {
+                                       report(state, name, shared, bytes, multiprocessors, records);
+                                     })
+            ->Iterations(1)
+            ->UseManualTime()
+            ->Unit(benchmark::kMicrosecond);
+      }
+    }
+  });
+}
