@@ -1,5 +1,6 @@
 #include "context_state.hpp"
 
+#include "allreduce_table_file.hpp"
 #include "device.hpp"
 #include "gpu_aware.hpp"
 #include "proxy.hpp"
@@ -422,6 +423,28 @@ std::vector<ContextState::Extremes> ContextState::extremes(const std::vector<int
     result.push_back({smallest.value, smallest.rank, largest.value, largest.rank});
   }
   return result;
+}
+
+std::string ContextState::broadcast(const std::string& text, std::string_view operation) {
+  if (entered_ != nullptr) release_epoch(*entered_, entered_->epoch + 1);
+  struct Buffers {
+    int bytes;
+    std::string text;
+  };
+  auto buffers = std::make_unique<Buffers>(Buffers{static_cast<int>(text.size()), text});
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibcast(&buffers->bytes, 1, MPI_INT, 0, comm_, &request), "MPI_Ibcast");
+  wait_collective(request, buffers, operation);
+  buffers->text.resize(static_cast<std::size_t>(buffers->bytes));
+  check_mpi(MPI_Ibcast(buffers->text.data(), buffers->bytes, MPI_BYTE, 0, comm_, &request), "MPI_Ibcast");
+  wait_collective(request, buffers, operation);
+  return std::move(buffers->text);
+}
+
+const LoadedAllreduceTable& ContextState::allreduce_table(std::string_view operation) {
+  if (!allreduce_table_)
+    allreduce_table_ = std::make_unique<LoadedAllreduceTable>(load_allreduce_table(*this, operation));
+  return *allreduce_table_;
 }
 
 Proxy& ContextState::proxy() {
