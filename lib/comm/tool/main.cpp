@@ -71,9 +71,9 @@ void save(const std::string& path, const detail::AllreduceJob& job,
   app::replace_file(path, table.to_text());
 }
 
-std::string describe(const std::string& type, const Measured& measured) {
+std::string describe(ElementType type, const Measured& measured) {
   const detail::AllreduceRow& row = measured.row;
-  std::string text = fmt::format("{:<6}{:>11} bytes  {:<13}{:>9.3g} us", type, row.bytes, row.best,
+  std::string text = fmt::format("{:<6}{:>11} bytes  {:<13}{:>9.3g} us", to_string(type), row.bytes, row.best,
                                  row.median_us.at(row.best));
   for (const auto& [name, time] : row.median_us) {
     if (name != row.best) text += fmt::format("  {} {:.3g}", name, time);
@@ -83,12 +83,11 @@ std::string describe(const std::string& type, const Measured& measured) {
 
 /// All sizes of one type. Collective.
 std::vector<detail::AllreduceRow> measure_type(const Context& context, const Request& request,
-                                               const std::string& type,
-                                               const std::vector<std::int64_t>& sizes,
+                                               ElementType type, const std::vector<std::int64_t>& sizes,
                                                std::set<std::string>& told) {
   std::vector<detail::AllreduceRow> rows;
   for (const std::int64_t bytes : sizes) {
-    Measured measured = measure(context, parse_type(type), request.operation, bytes);
+    Measured measured = measure(context, type, request.operation, bytes);
     detail::AllreduceRow& row = measured.row;
     row.version = SELVAGE_VERSION;
     row.date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
@@ -119,8 +118,8 @@ void tune(const Request& request) {
   setenv(detail::allreduce_table_variable, "off", 1);
   unsetenv("SELVAGE_ALLREDUCE");
   std::set<std::string> told;
-  for (const std::string& type : request.types) {
-    const auto job = detail::allreduce_job(context.machine(), on_host, parse_type(type));
+  for (const ElementType type : request.types) {
+    const auto job = detail::allreduce_job(context.machine(), on_host, type);
     say(detail::describe(job));
     const auto rows = measure_type(context, request, type, sizes, told);
     app::together(context.comm(), "writing the table", [&] {

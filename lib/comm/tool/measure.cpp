@@ -1,6 +1,7 @@
 #include "measure.hpp"
 
 #include "allreduce_registry.hpp"
+#include "fastest.hpp"
 #include "support/trial.hpp"
 
 #include <selvage/comm/allreduce.hpp>
@@ -22,8 +23,6 @@ constexpr int rounds = 11;
 /// A call that takes so much longer than the fastest algorithm's is not repeated.
 constexpr double hopeless_ratio = 4;
 constexpr double hopeless_seconds = 10e-3;
-/// What another algorithm must gain over the built-in rule's: less may be noise.
-constexpr double least_speedup = 1.03;
 
 template <class T>
 using Accumulator = std::conditional_t<sizeof(T) == 2, float, T>;
@@ -119,7 +118,8 @@ class Measurement {
     verify(candidate);
     // Whatever the operation, zeros stay zeros, however many calls follow each other.
     Kokkos::deep_copy(elements_, T{});
-    candidate.seconds = time_one_call(*candidate.allreduce);
+    // Of two, since anybody can lose its processor once.
+    candidate.seconds = std::min(time_one_call(*candidate.allreduce), time_one_call(*candidate.allreduce));
     candidates_.push_back(std::move(candidate));
   }
 
@@ -175,11 +175,16 @@ class Measurement {
       contenders.push_back({candidate.name, [this, &allreduce] { allreduce.run(space_); }});
     }
     const bench::Trial trial(context_.comm(), contenders, rounds);
+    std::vector<std::string> names;
     for (const Candidate& candidate : candidates_) {
       candidate.allreduce->check();
+      names.push_back(candidate.name);
       row_.median_us[candidate.name] = trial.median(candidate.name) * 1e6;
     }
-    row_.best = fastest_of(trial, chosen_by_rule());
+    // By ratios within rounds: a machine whose speed drifts treats all alike there.
+    row_.best = fastest(names, chosen_by_rule(), [&trial](const std::string& name, const std::string& other) {
+      return trial.speedup(name, other);
+    });
     is_noisy_ = trial.spread(row_.best) > 1;
   }
 
@@ -187,16 +192,6 @@ class Measurement {
     const Allreduce chosen(space_, context_, AllreduceOptions{.operation = operation_}, elements_);
     const std::string name(to_string(chosen.algorithm()));
     return row_.median_us.contains(name) ? name : candidates_.front().name;
-  }
-
-  /// By ratios within rounds: a machine whose speed drifts treats all alike there.
-  std::string fastest_of(const bench::Trial& trial, const std::string& by_rule) const {
-    std::string best = by_rule;
-    for (const Candidate& candidate : candidates_) {
-      if (trial.speedup(candidate.name, by_rule) >= least_speedup && trial.speedup(candidate.name, best) > 1)
-        best = candidate.name;
-    }
-    return best;
   }
 
   Context context_;
@@ -215,14 +210,6 @@ Measured measure_type(const Context& context, ReduceOperation operation, std::in
 }
 
 }  // namespace
-
-ElementType parse_type(std::string_view name) {
-  for (const auto type : {ElementType::fp64, ElementType::fp32, ElementType::fp16, ElementType::bf16,
-                          ElementType::int32, ElementType::int64}) {
-    if (to_string(type) == name) return type;
-  }
-  throw Error(ErrorKind::usage, fmt::format("unknown type '{}'", name));
-}
 
 Measured measure(const Context& context, ElementType type, ReduceOperation operation, std::int64_t bytes) {
   switch (type) {

@@ -7,16 +7,12 @@
 #include <selvage/comm/element_types.hpp>
 
 #include <cstdint>
-#include <string_view>
 
 namespace selvage::tune {
 
 /// Whether Kokkos' default execution space, which is measured, runs on the host.
 inline constexpr bool on_host =
     Kokkos::SpaceAccessibility<Kokkos::HostSpace, Kokkos::DefaultExecutionSpace::memory_space>::accessible;
-
-/// \throws Error{usage}
-[[nodiscard]] ElementType parse_type(std::string_view name);
 
 /// What was found out about one size.
 struct Measured {

@@ -9,28 +9,31 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 namespace selvage::tune {
 namespace {
 
 constexpr std::int64_t widest_element = 8;
 
-const std::vector<std::string> all_types{"fp64", "fp32", "fp16", "bf16", "int32", "int64"};
+constexpr std::array all_types{ElementType::fp64, ElementType::fp32,  ElementType::fp16,
+                               ElementType::bf16, ElementType::int32, ElementType::int64};
+constexpr std::array all_operations{ReduceOperation::sum, ReduceOperation::average, ReduceOperation::min,
+                                    ReduceOperation::max, ReduceOperation::product};
 
-/// \throws Error{usage} that lists what there is
-void require_one_of(const std::string& word, const std::vector<std::string>& known, const char* what) {
-  if (std::ranges::find(known, word) != known.end()) return;
-  throw Error(ErrorKind::usage, fmt::format("unknown {} '{}'{}; there are {}", what, word,
-                                            did_you_mean(word, known), fmt::join(known, ", ")));
+std::vector<std::string> names_of(const auto& values) {
+  std::vector<std::string> names;
+  for (const auto value : values) names.emplace_back(to_string(value));
+  return names;
 }
 
-ReduceOperation parse_operation(const std::string& text) {
-  const std::vector operations{ReduceOperation::sum, ReduceOperation::average, ReduceOperation::min,
-                               ReduceOperation::max, ReduceOperation::product};
-  std::vector<std::string> names;
-  for (const auto operation : operations) names.emplace_back(to_string(operation));
-  require_one_of(text, names, "operation");
-  return operations[static_cast<std::size_t>(std::ranges::find(names, text) - names.begin())];
+/// \throws Error{usage} that lists what there is
+auto value_in(const auto& values, const std::string& word, const char* what) {
+  const std::vector<std::string> names = names_of(values);
+  const auto found = std::ranges::find(names, word);
+  if (found != names.end()) return values[static_cast<std::size_t>(found - names.begin())];
+  throw Error(ErrorKind::usage, fmt::format("unknown {} '{}'{}; there are {}", what, word,
+                                            did_you_mean(word, names), fmt::join(names, ", ")));
 }
 
 std::string unknown_argument(const std::string& argument) {
@@ -42,7 +45,6 @@ std::string unknown_argument(const std::string& argument) {
 }
 
 void check(const Request& request) {
-  for (const std::string& type : request.types) require_one_of(type, all_types, "type");
   if (request.min_bytes < widest_element)
     throw Error(ErrorKind::usage,
                 fmt::format("--min {}: the smallest size is {} bytes", request.min_bytes, widest_element));
@@ -54,6 +56,7 @@ void check(const Request& request) {
 Request parse_request(int argc, const char* const* argv) {
   Request request;
   std::string operation = "sum";
+  std::vector<std::string> types;
   CLI::App app(
       "Measures every allreduce algorithm on the ranks and the machine that it runs on, and writes the\n"
       "fastest of each size to a table, from which an Allreduce chooses. Start it as the program is started\n"
@@ -65,8 +68,8 @@ Request parse_request(int argc, const char* const* argv) {
                  "The table (default: SELVAGE_ALLREDUCE_TABLE, else\n"
                  "$XDG_CONFIG_HOME or ~/.config/selvage/allreduce.json)")
       ->type_name("FILE");
-  app.add_option("--types", request.types,
-                 fmt::format("Element types, of {} (fp32,fp64)", fmt::join(all_types, ", ")))
+  app.add_option("--types", types,
+                 fmt::format("Element types, of {} (fp32,fp64)", fmt::join(names_of(all_types), ", ")))
       ->type_name("T,...")
       ->delimiter(',');
   app.add_option("--min", request.min_bytes, "The smallest size; 4K and 1M work too (64)")
@@ -89,7 +92,9 @@ Request parse_request(int argc, const char* const* argv) {
     throw Error(ErrorKind::usage, error.what());
   }
   if (!app.remaining().empty()) throw Error(ErrorKind::usage, unknown_argument(app.remaining().front()));
-  request.operation = parse_operation(operation);
+  request.operation = value_in(all_operations, operation, "operation");
+  if (!types.empty()) request.types.clear();
+  for (const std::string& type : types) request.types.push_back(value_in(all_types, type, "type"));
   check(request);
   return request;
 }
