@@ -96,6 +96,18 @@ tune() {
   done
 }
 
+has_torch() { python3 -c 'import sys, torch; sys.exit(torch.cuda.device_count() < 2)' 2>/dev/null; }
+
+# PyTorch's allreduces, to be drawn beside ours; it has no part in anything else.
+measure_torch() {
+  local out=$1 ranks
+  shift
+  for ranks in "$@"; do
+    limited 600 python3 "$repository/scripts/bench_torch_allreduce.py" --gpus "$ranks" \
+      --records "$out/bench_torch_allreduce-${ranks}gpu.json"
+  done
+}
+
 measure() {
   local out=$1 gpus=$2 filter=$3 several all
   mapfile -t several < <(up_to "$gpus" 2 4 8)
@@ -104,6 +116,9 @@ measure() {
   measure_with "$out" "$filter" bench_halo comm "${several[@]}"
   # The built-in rule is what is measured, whatever table the user has.
   SELVAGE_ALLREDUCE_TABLE=off measure_with "$out" "$filter" bench_allreduce comm "${several[@]}"
+  if [[ allreduce/fp32 =~ $filter ]] && has_torch; then
+    measure_torch "$out" "${several[@]}" || echo "$script_name: warning: going on without torch's figures" >&2
+  fi
   measure_with "$out" "$filter" bench_jacobi jacobi "${all[@]}"
   "$repository/scripts/table.py" "$out"/*.json >"$out/results.md"
   cat "$out/results.md"

@@ -35,15 +35,24 @@ def microseconds(record):
     return record["value"]
 
 
+def is_ours(record):
+    """Or of a benchmark that only runs others, such as bench_torch_allreduce.py."""
+    return record.get("choice") not in OTHERS
+
+
 def series_of(entries):
-    """{name: [(bytes, us)]}, ours first."""
+    """{name: [(bytes, us)]}, ours first. Others' own records count where we have one of that name: a graph beside a graph."""
+    ours = {record["name"] for _, _, record in entries if is_ours(record)}
     series = {OURS: []}
     for size, _, record in entries:
-        series[OURS].append((size, microseconds(record)))
+        if ours and record["name"] not in ours:
+            continue
+        name = OURS if is_ours(record) else record["choice"]
+        series.setdefault(name, []).append((size, microseconds(record)))
         for peer, time in record.get("peers", {}).items():
             if peer in OTHERS:
                 series.setdefault(peer, []).append((size, time))
-    return series
+    return {name: points for name, points in series.items() if points}
 
 
 def algorithm_of(record):
@@ -55,6 +64,8 @@ def mark_algorithms(axes, entries):
     """A line where another algorithm takes over, with the names beside it."""
     previous = None
     for size, _, record in entries:
+        if not is_ours(record):
+            continue
         algorithm = algorithm_of(record)
         if algorithm != previous:
             axes.axvline(size, color="0.8", linewidth=0.8, zorder=0)

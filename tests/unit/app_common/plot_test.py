@@ -115,6 +115,33 @@ class PlotJacobi(PlotCase):
         self.assertIn("convergence.png", result.stdout)
 
 
+class AllreduceSeries(unittest.TestCase):
+    """What is drawn beside what, without drawing."""
+
+    def series(self, *records):
+        sys.path.insert(0, str(plot_script.parent))
+        import plot_allreduce
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory) / "records.json"
+            path.write_text(json.dumps(records))
+            return plot_allreduce.series_of(plot_allreduce.read_records([path]))
+
+    def record(self, name, value, choice, peers=None):
+        return {"name": name, "value": value, "unit": "us", "choice": choice, "peers": peers or {}}
+
+    def test_holds_peers_but_not_our_forms_that_were_not_chosen(self):
+        name = "allreduce/fp32/4gpu/1024/graph"
+        self.assertEqual(self.series(self.record(name, 3, "chosen: one_shot", {"NCCL": 8, "two_shot": 4})),
+                         {"Selvage": [(1024, 3)], "NCCL": [(1024, 8)]})
+
+    def test_compares_graphs_with_graphs(self):
+        name = "allreduce/fp32/4gpu/1024"
+        self.assertEqual(self.series(self.record(f"{name}/graph", 3, "chosen: one_shot"),
+                                     self.record(f"{name}/graph", 8, "torch NCCL", {"torch two_shot": 6}),
+                                     self.record(name, 20, "torch NCCL", {"torch two_shot": 30})),
+                         {"Selvage": [(1024, 3)], "torch NCCL": [(1024, 8)], "torch two_shot": [(1024, 6)]})
+
+
 class PlotAllreduce(PlotCase):
     def record(self, name, **changes):
         return {"name": name, "value": 3.5, "unit": "us", "peers": {"NCCL": 8.0, "two_shot": 4.0},
