@@ -7,9 +7,10 @@ usage() {
   cat <<EOF
 usage: scripts/gpu.sh [--figures REGEX | --tests REGEX] [OUT]   (out/gpu)
 
-Writes OUT/<benchmark>-<ranks>rank.json and OUT/results.md. One process per GPU; SELVAGE_HARDWARE names the machine in the
-records (default: the number and name of its GPUs). With --figures, builds the benchmarks only and measures those whose
-names match; with --tests, runs the tests whose names match, one at a time, and nothing else.
+Writes OUT/<benchmark>-<ranks>gpu.json, OUT/results.md and OUT/tuned/allreduce.json (by selvage-tune). One process per GPU;
+SELVAGE_HARDWARE names the machine in the records (default: the number and name of its GPUs). With --figures, builds the
+benchmarks only and measures those whose names match; with --tests, runs the tests whose names match, one at a time, and
+nothing else.
 EOF
 }
 
@@ -86,13 +87,38 @@ up_to() {
   done
 }
 
+# The tables lie beside the records, not among them: one file for all numbers of ranks.
+tune() {
+  local out=$1 ranks
+  shift
+  for ranks in "$@"; do
+    run_ranks "$ranks" build/cuda/lib/comm/selvage-tune --out "$out/tuned/allreduce.json"
+  done
+}
+
+has_torch() { python3 -c 'import sys, torch; sys.exit(torch.cuda.device_count() < 2)' 2>/dev/null; }
+
+# PyTorch's allreduces, to be drawn beside ours; it has no part in anything else.
+measure_torch() {
+  local out=$1 ranks
+  shift
+  for ranks in "$@"; do
+    limited 600 python3 "$repository/scripts/bench_torch_allreduce.py" --gpus "$ranks" \
+      --records "$out/bench_torch_allreduce-${ranks}gpu.json"
+  done
+}
+
 measure() {
   local out=$1 gpus=$2 filter=$3 several all
   mapfile -t several < <(up_to "$gpus" 2 4 8)
   mapfile -t all < <(up_to "$gpus" 1 2 4 8)
   measure_with "$out" "$filter" bench_latency comm "${several[@]}"
   measure_with "$out" "$filter" bench_halo comm "${several[@]}"
-  measure_with "$out" "$filter" bench_allreduce comm "${several[@]}"
+  # The built-in rule is what is measured, whatever table the user has.
+  SELVAGE_ALLREDUCE_TABLE=off measure_with "$out" "$filter" bench_allreduce comm "${several[@]}"
+  if [[ allreduce/fp32 =~ $filter ]] && has_torch; then
+    measure_torch "$out" "${several[@]}" || echo "$script_name: warning: going on without torch's figures" >&2
+  fi
   measure_with "$out" "$filter" bench_overlap comm "${several[@]}"
   measure_with "$out" "$filter" bench_jacobi jacobi "${all[@]}"
   "$repository/scripts/table.py" "$out"/*.json >"$out/results.md"
@@ -120,7 +146,7 @@ main() {
       ;;
   esac
   command -v nvidia-smi >/dev/null || fail "no nvidia-smi: this is not a host with GPUs"
-  local out gpus
+  local out gpus several
   out=$(realpath -m "${1:-$repository/out/gpu}")
   mkdir -p "$out"
   gpus=$(nvidia-smi --list-gpus | wc -l)
@@ -145,6 +171,8 @@ main() {
   step "sanitize" sanitize
   step "solve" solve "$gpus"
   step "measure" measure "$out" "$gpus" .
+  mapfile -t several < <(up_to "$gpus" 2 4 8)
+  step "tune allreduce" tune "$out" "${several[@]}"
 }
 
 main "$@"

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Turns the files of a run into pictures.
+"""Turns the files of a run, and records of benchmarks, into pictures.
 
 scripts/plot.py jacobi OUTDIR writes
   OUTDIR/field.png        the newest field; of a 3D one the middle slice along the slowest axis
   OUTDIR/convergence.png  norms.csv: residual and error over the steps, measured and by theory
+
+scripts/plot.py allreduce RECORDS.json... [--out DIR] writes
+  DIR/allreduce-HARDWARE-RANKS.png  time and bus bandwidth over the size, beside the peers
 """
 
 import argparse
@@ -217,9 +220,22 @@ def save(figure, path):
     return path
 
 
-def plot_jacobi(out_dir):
+def plot_jacobi(arguments):
+    out_dir = arguments.out_dir
+    if not out_dir.is_dir():
+        raise PlotError(f"{out_dir} is not a directory")
     run = read_run(out_dir)
     return [plot_field(out_dir, run), plot_convergence(out_dir, run)]
+
+
+def plot_allreduce_records(arguments):
+    # Beside this file, and in need of matplotlib, which only now is sure to be there.
+    import plot_allreduce
+
+    try:
+        return plot_allreduce.plot_allreduce(arguments.records, arguments.out, save)
+    except (OSError, KeyError, ValueError) as error:
+        raise PlotError(error) from error
 
 
 def parse_arguments():
@@ -228,15 +244,18 @@ def parse_arguments():
     jacobi = apps.add_parser("jacobi", help="field.png and convergence.png")
     jacobi.add_argument("out_dir", metavar="OUTDIR", type=pathlib.Path, help="the --out directory of the run")
     jacobi.set_defaults(plot=plot_jacobi)
+    allreduce = apps.add_parser("allreduce", help="time and bus bandwidth of bench_allreduce's records")
+    allreduce.add_argument("records", metavar="RECORDS.json", type=pathlib.Path, nargs="+")
+    allreduce.add_argument("--out", metavar="DIR", type=pathlib.Path, default=pathlib.Path("."),
+                           help="where the pictures go (the current directory)")
+    allreduce.set_defaults(plot=plot_allreduce_records)
     return parser.parse_args()
 
 
 def main():
     arguments = parse_arguments()
     try:
-        if not arguments.out_dir.is_dir():
-            raise PlotError(f"{arguments.out_dir} is not a directory")
-        for path in arguments.plot(arguments.out_dir):
+        for path in arguments.plot(arguments):
             print(path)
     except PlotError as error:
         sys.exit(f"plot.py: error: {error}")

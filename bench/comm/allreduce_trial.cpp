@@ -114,6 +114,11 @@ void AllreduceTrial::verify(const std::string& name, const std::function<void()>
                 fmt::format("{} leaves {} wrong elements of {} bytes", name, wrong, bytes_));
 }
 
+double AllreduceTrial::bus_gb_per_s() const {
+  const double share = 2.0 * (context_.size() - 1) / context_.size();
+  return share * static_cast<double>(bytes_) / trial_->median(chosen_) * 1e-9;
+}
+
 Record AllreduceTrial::record() const {
   Record record;
   record.name = fmt::format("allreduce/fp32/{}{}/{}{}", context_.size(), on_host ? "rank" : "gpu", bytes_,
@@ -121,6 +126,8 @@ Record AllreduceTrial::record() const {
   record.unit = "us";
   record.value = trial_->median(chosen_) * 1e6;
   record.choice = chosen_;
+  record.algorithm = algorithm();
+  record.bus_gb_per_s = bus_gb_per_s();
   record.verified = true;
   record.repetitions = rounds;
   record.spread = trial_->spread(chosen_);

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace selvage::bench {
@@ -28,6 +29,9 @@ class AllreduceTrial {
   [[nodiscard]] const std::vector<Contender>& contenders() const { return contenders_; }
   /// That of our forms which is chosen by default.
   [[nodiscard]] const std::string& chosen() const { return chosen_; }
+  [[nodiscard]] std::string_view algorithm() const { return to_string(allreduces_.front()->algorithm()); }
+  /// Of the chosen form: what each rank must send and receive at least, over the time. 2 (n - 1) / n of the bytes.
+  [[nodiscard]] double bus_gb_per_s() const;
   [[nodiscard]] Record record() const;
 
  private:

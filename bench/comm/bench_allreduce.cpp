@@ -10,6 +10,8 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include <string>
+
 namespace selvage::bench {
 namespace {
 
@@ -23,10 +25,8 @@ void report(benchmark::State& state, const Context& context, std::int64_t bytes,
   for (auto _ : state) state.SetIterationTime(measured.trial().median(measured.chosen()));
   for (const Contender& contender : measured.contenders())
     state.counters[contender.name + "_us"] = measured.trial().median(contender.name) * 1e6;
-  // What each rank must send and receive at least, over the time.
-  const double share = 2.0 * (context.size() - 1) / context.size();
-  state.counters["bus_GB/s"] =
-      share * static_cast<double>(bytes) / measured.trial().median(measured.chosen()) * 1e-9;
+  state.counters["bus_GB/s"] = measured.bus_gb_per_s();
+  state.SetLabel(std::string(measured.algorithm()));
   records.push_back(measured.record());
 }
 

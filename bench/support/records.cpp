@@ -34,6 +34,8 @@ void write_records(const std::string& path, const std::vector<Record>& records) 
                         {"hardware", hardware()},      {"repetitions", record.repetitions},
                         {"spread", record.spread}};
     if (record.floor > 0) json["floor"] = record.floor;
+    if (!record.algorithm.empty()) json["algorithm"] = record.algorithm;
+    if (record.bus_gb_per_s > 0) json["bus_GB/s"] = record.bus_gb_per_s;
     all.push_back(std::move(json));
   }
   std::ofstream file(path);

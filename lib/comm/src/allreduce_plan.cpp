@@ -1,5 +1,6 @@
 #include "allreduce_plan.hpp"
 
+#include "allreduce_table_file.hpp"
 #include "allreduces/hierarchical.hpp"
 #include "wait.hpp"
 
@@ -52,9 +53,10 @@ AllreducePlan::AllreducePlan(std::shared_ptr<ContextState> context, const Execut
   require_same_everywhere(wanted);
   const int first_tag = context_->take_tags(allreduce_tags);
   ChosenAllreduce chosen{};
-  context_->all_or_none(construction, [&] {
-    chosen = choose_allreduce(facts(executor, options), wanted.algorithm, forced_by);
-  });
+  AllreduceFacts known = facts(executor, options);
+  // A table is of kernels that may take a whole GPU.
+  if (!wanted.algorithm && options.multiprocessors == 0) known.advice = advice(known);
+  context_->all_or_none(construction, [&] { chosen = choose_allreduce(known, wanted.algorithm, forced_by); });
   algorithm_ = chosen.entry->algorithm;
   why_ = chosen.why;
   if (context_->size() == 1 || elements_.count == 0) return;
@@ -116,6 +118,11 @@ AllreduceFacts AllreducePlan::facts(const Executor& executor, const AllreduceOpt
   facts.hierarchy_refusal = hosts_can_map ? refuse_hierarchy(context_->machine(), facts.on_host)
                                           : context_->mapping_refusal(MemoryKind::host);
   return facts;
+}
+
+AllreduceAdvice AllreducePlan::advice(const AllreduceFacts& facts) const {
+  return context_->allreduce_table(construction)
+      .advise(allreduce_job(context_->machine(), facts.on_host, elements_.type), facts.bytes);
 }
 
 std::int64_t AllreducePlan::bytes_between_hosts() const {

@@ -34,6 +34,8 @@ class AllreducePlan {
  private:
   void require_same_everywhere(const AllreduceOptions& options) const;
   [[nodiscard]] AllreduceFacts facts(const Executor& executor, const AllreduceOptions& options) const;
+  /// Collective the first time in a Context.
+  [[nodiscard]] AllreduceAdvice advice(const AllreduceFacts& facts) const;
 
   std::shared_ptr<ContextState> context_;
   Elements elements_;

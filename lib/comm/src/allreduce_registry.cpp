@@ -79,19 +79,30 @@ std::span<const AllreduceEntry> allreduce_algorithms() {
   return entries;
 }
 
-ChosenAllreduce choose_allreduce(const AllreduceFacts& facts, std::optional<AllreduceAlgorithm> forced,
-                                 const std::string& forced_by) {
-  const auto entry_of = [](AllreduceAlgorithm algorithm) {
-    return std::ranges::find(allreduce_algorithms(), algorithm, &AllreduceEntry::algorithm);
-  };
-  if (forced) {
-    const auto entry = entry_of(*forced);
-    const std::string refusal = entry->refuse(facts);
-    if (refusal.empty()) return {&*entry, "forced by " + forced_by};
-    throw Error(ErrorKind::unsupported,
-                fmt::format("allreduce algorithm {}, forced by {}, is not possible: {}", to_string(*forced),
-                            forced_by, refusal));
+namespace {
+
+auto entry_of(AllreduceAlgorithm algorithm) {
+  return std::ranges::find(allreduce_algorithms(), algorithm, &AllreduceEntry::algorithm);
+}
+
+/// The fastest algorithm of a table's row that is possible here; none, with the reasons in `why`, where none is.
+ChosenAllreduce choose_by_table(const AllreduceFacts& facts) {
+  ChosenAllreduce chosen{nullptr, facts.advice.why};
+  for (const std::string& name : facts.advice.algorithms) {
+    const auto entry = std::ranges::find(allreduce_algorithms(), name,
+                                         [](const auto& known) { return to_string(known.algorithm); });
+    const bool is_known = entry != allreduce_algorithms().end();
+    const std::string refusal = is_known ? entry->refuse(facts) : "this version doesn't have it";
+    if (refusal.empty()) {
+      chosen.entry = &*entry;
+      break;
+    }
+    chosen.why += fmt::format("; not {}: {}", name, refusal);
   }
+  return chosen;
+}
+
+ChosenAllreduce choose_by_rule(const AllreduceFacts& facts) {
   if (const std::string refusal = refuse_mapped(facts); !refusal.empty()) {
     if (facts.hierarchy_refusal.empty())
       return {&*entry_of(AllreduceAlgorithm::hierarchical), "fewest bytes between hosts; " + refusal};
@@ -106,6 +117,25 @@ ChosenAllreduce choose_allreduce(const AllreduceFacts& facts, std::optional<Allr
           ? fmt::format("more than {} bytes between {} ranks", (rule - 1)->most_bytes, facts.ranks)
           : fmt::format("at most {} bytes between {} ranks", rule->most_bytes, facts.ranks);
   return {&*entry_of(rule->algorithm), why};
+}
+
+}  // namespace
+
+ChosenAllreduce choose_allreduce(const AllreduceFacts& facts, std::optional<AllreduceAlgorithm> forced,
+                                 const std::string& forced_by) {
+  if (forced) {
+    const auto entry = entry_of(*forced);
+    const std::string refusal = entry->refuse(facts);
+    if (refusal.empty()) return {&*entry, "forced by " + forced_by};
+    throw Error(ErrorKind::unsupported,
+                fmt::format("allreduce algorithm {}, forced by {}, is not possible: {}", to_string(*forced),
+                            forced_by, refusal));
+  }
+  ChosenAllreduce by_table = choose_by_table(facts);
+  if (by_table.entry != nullptr) return by_table;
+  ChosenAllreduce by_rule = choose_by_rule(facts);
+  if (!by_table.why.empty()) by_rule.why += "; " + by_table.why;
+  return by_rule;
 }
 
 }  // namespace selvage::detail

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "allreduce_table.hpp"
 #include "allreduces/allreduce_algorithm.hpp"
 
 #include <cstdint>
@@ -20,6 +21,8 @@ struct AllreduceFacts {
   std::string mapping_refusal = {};
   /// Why hosts can't combine one after the other; empty when they can.
   std::string hierarchy_refusal = {};
+  /// What a table says about this allreduce.
+  AllreduceAdvice advice = {};
 };
 
 /// An algorithm: when it is possible, and how it is made. Making is collective.
@@ -36,6 +39,7 @@ struct ChosenAllreduce {
   const AllreduceEntry* entry;
   std::string why;
 };
+/// What is forced, else the fastest possible one of the table's row, else what the built-in rule says.
 /// \param forced_by  what forces `forced`
 /// \throws Error{unsupported}
 [[nodiscard]] ChosenAllreduce choose_allreduce(const AllreduceFacts& facts,

@@ -1,5 +1,6 @@
 #include "context_state.hpp"
 
+#include "allreduce_table_file.hpp"
 #include "device.hpp"
 #include "gpu_aware.hpp"
 #include "proxy.hpp"
@@ -438,6 +439,12 @@ std::string ContextState::broadcast(const std::string& text, std::string_view op
   check_mpi(MPI_Ibcast(buffers->text.data(), buffers->bytes, MPI_BYTE, 0, comm_, &request), "MPI_Ibcast");
   wait_collective(request, buffers, operation);
   return std::move(buffers->text);
+}
+
+const LoadedAllreduceTable& ContextState::allreduce_table(std::string_view operation) {
+  if (!allreduce_table_)
+    allreduce_table_ = std::make_unique<LoadedAllreduceTable>(load_allreduce_table(*this, operation));
+  return *allreduce_table_;
 }
 
 Proxy& ContextState::proxy() {

@@ -25,6 +25,7 @@ namespace selvage::detail {
 class Executor;
 class Proxy;
 struct Field;
+struct LoadedAllreduceTable;
 
 /// What the copies of a Context share.
 class ContextState {
@@ -102,8 +103,13 @@ class ContextState {
   /// Collective, with bounded waiting: what every rank passes, by rank.
   template <class T>
   [[nodiscard]] std::vector<T> gather(const T& mine, std::string_view operation);
+
   /// Collective, with bounded waiting: rank 0's text.
   [[nodiscard]] std::string broadcast(const std::string& text, std::string_view operation);
+
+  /// Measured times of allreduces; read at the first call. Collective.
+  /// \throws Error{input} on every rank, see load_allreduce_table()
+  [[nodiscard]] const LoadedAllreduceTable& allreduce_table(std::string_view operation);
 
   /// The first of `count` message tags that nobody else on this communicator has used or will. Collective by
   /// convention: all ranks ask in the same order.
@@ -159,6 +165,7 @@ class ContextState {
   };
   std::vector<PeerEntered> peers_entered_;
   std::unique_ptr<LayoutCache> layouts_;
+  std::unique_ptr<const LoadedAllreduceTable> allreduce_table_;
   std::unique_ptr<Proxy> proxy_;
 };
 

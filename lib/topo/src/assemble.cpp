@@ -21,6 +21,7 @@ PhysicalHost make_host(const RankRecord& leader) {
   PhysicalHost host;
   host.name = leader.processor_name;
   host.boot_id = leader.boot_id;
+  host.processor = inventory.processor;
   host.packages = inventory.packages;
   host.cores = inventory.cores;
   host.cpus = inventory.cpus;

@@ -61,6 +61,7 @@ std::string host_text(const Machine& machine, std::size_t index) {
   std::string text =
       fmt::format("\nPhysical host {}: {}, {}\n", index, host.name, counted(host.ranks.size(), "rank"));
   text += number_line("boot id", host.boot_id);
+  text += number_line("processor", host.processor);
   text += number_line("packages", host.packages);
   text += number_line("cores", host.cores);
   text += number_line("hardware threads", host.cpus);

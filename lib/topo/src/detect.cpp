@@ -7,6 +7,7 @@
 #include <selvage/topo/machine.hpp>
 
 #include <exception>
+#include <fstream>
 #include <numeric>
 #include <utility>
 
@@ -33,6 +34,8 @@ std::string mpi_library() {
 HostInventory take_inventory() {
   try {
     HostInventory inventory = inventory_from_hwloc();
+    std::ifstream cpu_info("/proc/cpuinfo");
+    inventory.processor = processor_model(cpu_info);
     inventory.gpus = gpus_from_nvml();
     return inventory;
   } catch (const std::exception& error) {
@@ -60,6 +63,7 @@ RankRecord examine_own_rank(MPI_Comm comm, const DetectOptions& options) {
 
 HostInventory unknown_inventory(const std::string& reason) {
   HostInventory inventory;
+  inventory.processor = Figure<std::string>::unknown(reason);
   inventory.packages = inventory.cores = inventory.cpus = Figure<int>::unknown(reason);
   inventory.numa_nodes = inventory.l3_caches = Figure<int>::unknown(reason);
   inventory.l3_bytes = inventory.memory_bytes = Figure<std::uint64_t>::unknown(reason);

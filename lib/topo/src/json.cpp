@@ -32,6 +32,7 @@ Json physical_host_json(const PhysicalHost& host) {
   return {{"name", host.name},
           {"boot_id", figure_json(host.boot_id)},
           {"ranks", host.ranks},
+          {"processor", figure_json(host.processor)},
           {"packages", figure_json(host.packages)},
           {"cores", figure_json(host.cores)},
           {"hardware_threads", figure_json(host.cpus)},

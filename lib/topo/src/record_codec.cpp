@@ -44,7 +44,8 @@ void from_json(const json& from, HardwareThread& thread) {
 }
 
 void to_json(json& to, const HostInventory& host) {
-  to = {{"packages", encode(host.packages)},
+  to = {{"processor", encode(host.processor)},
+        {"packages", encode(host.packages)},
         {"cores", encode(host.cores)},
         {"cpus", encode(host.cpus)},
         {"numa_nodes", encode(host.numa_nodes)},
@@ -57,6 +58,7 @@ void to_json(json& to, const HostInventory& host) {
 }
 
 void from_json(const json& from, HostInventory& host) {
+  decode(from.at("processor"), host.processor);
   decode(from.at("packages"), host.packages);
   decode(from.at("cores"), host.cores);
   decode(from.at("cpus"), host.cpus);

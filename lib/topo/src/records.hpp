@@ -3,6 +3,7 @@
 #include <selvage/topo/machine.hpp>
 
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct HardwareThread {
 
 /// What one process sees of its whole host.
 struct HostInventory {
+  Figure<std::string> processor;
   Figure<int> packages;
   Figure<int> cores;
   Figure<int> cpus;
@@ -52,6 +54,9 @@ struct RankRecord {
 
 /// The GPUs that NVIDIA's management library lists, opened at run time. Never throws.
 [[nodiscard]] Figure<std::vector<Gpu>> gpus_from_nvml(const char* library = "libnvidia-ml.so.1");
+
+/// The model of the first processor, from the text of /proc/cpuinfo.
+[[nodiscard]] Figure<std::string> processor_model(std::istream& cpu_info);
 
 /// The hardware threads on which the scheduler may run this process.
 [[nodiscard]] Figure<std::vector<int>> scheduler_affinity();

@@ -1,5 +1,6 @@
-"""scripts/plot.py draws what a run leaves, and says plainly what is missing."""
+"""scripts/plot.py draws what a run or a benchmark leaves, and says plainly what is missing."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -25,7 +26,7 @@ except ImportError:
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
-class PlotJacobi(unittest.TestCase):
+class PlotCase(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory()
         self.addCleanup(self.directory.cleanup)
@@ -34,6 +35,8 @@ class PlotJacobi(unittest.TestCase):
     def plot(self, *arguments):
         return subprocess.run([sys.executable, plot_script, *arguments], capture_output=True, text=True, check=False)
 
+
+class PlotJacobi(PlotCase):
     def write_field(self, shape, step=10, value=None):
         with h5py.File(self.out / f"fields_{step:08}.h5", "w") as file:
             data = np.linspace(0, 1, int(np.prod(shape))).reshape(shape) if value is None else np.full(shape, value)
@@ -110,6 +113,71 @@ class PlotJacobi(unittest.TestCase):
         result = self.plot("--help")
         self.assertEqual(result.returncode, 0)
         self.assertIn("convergence.png", result.stdout)
+
+
+class AllreduceSeries(unittest.TestCase):
+    """What is drawn beside what, without drawing."""
+
+    def series(self, *records):
+        sys.path.insert(0, str(plot_script.parent))
+        import plot_allreduce
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory) / "records.json"
+            path.write_text(json.dumps(records))
+            return plot_allreduce.series_of(plot_allreduce.read_records([path]))
+
+    def record(self, name, value, choice, peers=None):
+        return {"name": name, "value": value, "unit": "us", "choice": choice, "peers": peers or {}}
+
+    def test_holds_peers_but_not_our_forms_that_were_not_chosen(self):
+        name = "allreduce/fp32/4gpu/1024/graph"
+        self.assertEqual(self.series(self.record(name, 3, "chosen: one_shot", {"NCCL": 8, "two_shot": 4})),
+                         {"Selvage": [(1024, 3)], "NCCL": [(1024, 8)]})
+
+    def test_compares_graphs_with_graphs(self):
+        name = "allreduce/fp32/4gpu/1024"
+        self.assertEqual(self.series(self.record(f"{name}/graph", 3, "chosen: one_shot"),
+                                     self.record(f"{name}/graph", 8, "torch NCCL", {"torch two_shot": 6}),
+                                     self.record(name, 20, "torch NCCL", {"torch two_shot": 30})),
+                         {"Selvage": [(1024, 3)], "torch NCCL": [(1024, 8)], "torch two_shot": [(1024, 6)]})
+
+
+class PlotAllreduce(PlotCase):
+    def record(self, name, **changes):
+        return {"name": name, "value": 3.5, "unit": "us", "peers": {"NCCL": 8.0, "two_shot": 4.0},
+                "choice": "chosen: one_shot", "hardware": "4x Some/GPU"} | changes
+
+    def write(self, records, name="records.json"):
+        path = self.out / name
+        path.write_text(json.dumps(records))
+        return path
+
+    def expect_error(self, text, *arguments):
+        result = self.plot("allreduce", *arguments, "--out", self.out)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(text, result.stderr)
+        self.assertNotIn("Traceback", result.stderr)
+
+    def test_draws_a_picture_per_hardware_and_number_of_ranks(self):
+        four = self.write([self.record("allreduce/fp32/4gpu/1024/graph"), self.record("halo/box/fp64/128/peer/stream"),
+                           self.record("allreduce/fp32/4gpu/4194304", algorithm="two_shot")])
+        two = self.write([self.record("allreduce/fp64/2rank/64", hardware="2xCPU")], "two.json")
+        result = self.plot("allreduce", four, two, "--out", self.out)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for name in ("allreduce-4x-Some-GPU-4gpu.png", "allreduce-2xCPU-2rank-fp64.png"):
+            self.assertTrue((self.out / name).read_bytes().startswith(PNG_SIGNATURE), name)
+            self.assertIn(str(self.out / name), result.stdout)
+        self.assertEqual(len(list(self.out.glob("*.png"))), 2)
+
+    def test_says_that_nothing_was_recorded(self):
+        self.expect_error("no record's name starts with allreduce/", self.write([self.record("halo/face")]))
+
+    def test_says_that_a_file_holds_no_records(self):
+        self.expect_error("is not a list of records", self.write({"format": "selvage allreduce table 1"}))
+        self.expect_error("No such file or directory", self.out / "absent.json")
+
+    def test_refuses_another_unit_than_microseconds(self):
+        self.expect_error("is in ms, not in us", self.write([self.record("allreduce/fp32/4gpu/1024", unit="ms")]))
 
 
 if __name__ == "__main__":

@@ -61,5 +61,48 @@ TEST(AllreduceChoice, LeavesMoreRanksThanKernelsNameToMpi) {
             AllreduceAlgorithm::mpi);
 }
 
+TEST(AllreduceChoice, FollowsATableBeforeItsOwnRule) {
+  const AllreduceFacts facts{
+      .ranks = 4, .bytes = 1024, .advice = {.algorithms = {"mpi", "one_shot"}, .why = "row of 1024 bytes"}};
+  const ChosenAllreduce chosen = choose_allreduce(facts, {}, {});
+  EXPECT_EQ(chosen.entry->algorithm, AllreduceAlgorithm::mpi);
+  EXPECT_EQ(chosen.why, "row of 1024 bytes");
+}
+
+TEST(AllreduceChoice, IsForcedWhateverATableSays) {
+  const AllreduceFacts facts{.ranks = 4, .bytes = 1024, .advice = {.algorithms = {"mpi"}, .why = "a row"}};
+  const ChosenAllreduce chosen = choose_allreduce(facts, AllreduceAlgorithm::two_shot, "SELVAGE_ALLREDUCE");
+  EXPECT_EQ(chosen.entry->algorithm, AllreduceAlgorithm::two_shot);
+  EXPECT_EQ(chosen.why, "forced by SELVAGE_ALLREDUCE");
+}
+
+TEST(AllreduceChoice, PassesOverWhatIsImpossibleInATable) {
+  const AllreduceFacts facts{
+      .ranks = 4,
+      .bytes = 1024,
+      .mapping_refusal = "rank 2 is on another host than rank 0",
+      .hierarchy_refusal = "ranks of host 1 don't follow each other",
+      .advice = {.algorithms = {"telepathy", "two_shot", "hierarchical", "mpi"}, .why = "a row"}};
+  const ChosenAllreduce chosen = choose_allreduce(facts, {}, {});
+  EXPECT_EQ(chosen.entry->algorithm, AllreduceAlgorithm::mpi);
+  EXPECT_EQ(
+      chosen.why,
+      "a row; not telepathy: this version doesn't have it; not two_shot: rank 2 is on another host than "
+      "rank 0; not hierarchical: ranks of host 1 don't follow each other");
+}
+
+TEST(AllreduceChoice, GoesBackToItsOwnRuleWhereATableHelpsNothing) {
+  const AllreduceFacts impossible{
+      .ranks = 4, .bytes = 1024, .advice = {.algorithms = {"telepathy"}, .why = "a row"}};
+  const ChosenAllreduce chosen = choose_allreduce(impossible, {}, {});
+  EXPECT_EQ(chosen.entry->algorithm, AllreduceAlgorithm::one_shot);
+  EXPECT_EQ(chosen.why,
+            "at most 8192 bytes between 4 ranks; a row; not telepathy: this version doesn't have it");
+  const AllreduceFacts outside{.ranks = 4, .bytes = 1 << 20, .advice = {.why = "some.json has no such row"}};
+  EXPECT_EQ(choose_allreduce(outside, {}, {}).entry->algorithm, AllreduceAlgorithm::two_shot);
+  EXPECT_EQ(choose_allreduce(outside, {}, {}).why,
+            "more than 8192 bytes between 4 ranks; some.json has no such row");
+}
+
 }  // namespace
 }  // namespace selvage::detail

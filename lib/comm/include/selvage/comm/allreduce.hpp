@@ -79,7 +79,8 @@ class Allreduce {
   /// \param space  the instance is only used during the call
   /// \param view   of any rank, contiguous, with the same number of elements (0 or more) and type on all ranks
   /// \throws Error{usage} on every rank, for a View with gaps, and elements or options that differ between ranks;
-  ///         Error{unsupported}: a forced algorithm that isn't possible, and why
+  ///         Error{unsupported}: a forced algorithm that isn't possible, and why; Error{input}: a table named by
+  ///         SELVAGE_ALLREDUCE_TABLE that can't be read, unless an algorithm is forced
   template <class Space, class View>
   Allreduce(const Space& space, const Context& context, const AllreduceOptions& options, const View& view)
       : plan_(make_plan(detail::KokkosExecutor<Space>(space), context, options,
@@ -114,7 +115,7 @@ class Allreduce {
   /// Throws what the device found while it waited; see HaloExchange::check.
   void check() const;
   [[nodiscard]] AllreduceAlgorithm algorithm() const;
-  /// The algorithm, and why.
+  /// The algorithm, and why: what forces it, which row of which table, or the built-in rule.
   [[nodiscard]] std::string explain() const;
   /// Bytes that this rank has sent to ranks of other hosts so far.
   [[nodiscard]] std::int64_t bytes_between_hosts() const;

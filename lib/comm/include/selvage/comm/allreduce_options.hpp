@@ -26,7 +26,7 @@ enum class AllreduceAlgorithm {
 
 struct AllreduceOptions {
   ReduceOperation operation = ReduceOperation::sum;
-  /// Force one; else SELVAGE_ALLREDUCE, else chosen by size.
+  /// Force one; else SELVAGE_ALLREDUCE; else chosen by size, from a table of selvage-tune or by a built-in rule.
   std::optional<AllreduceAlgorithm> algorithm = {};
   /// How many multiprocessors of a GPU it may take from other kernels; 0: as many as help.
   int multiprocessors = 0;

@@ -34,6 +34,8 @@ class ContextState;
 /// Environment: `SELVAGE_TIMEOUT_MS` (1 to 86400000, default 30000) bounds every wait;
 /// `SELVAGE_PROXY=caller` leaves what kernels ask for to the caller's progress() instead of a thread;
 /// `SELVAGE_LOGICAL_HOSTS=HxR` splits a machine into pretend hosts (see selvage::topo::Machine);
+/// `SELVAGE_ALLREDUCE_TABLE` names the table of selvage-tune that chooses algorithms, for rank 0, which reads it for all
+/// at the first Allreduce: unset, it is selvage/allreduce.json in $XDG_CONFIG_HOME or ~/.config; `off` is none;
 /// `SELVAGE_GPU_AWARE_MPI=yes|no` says whether to try giving MPI pointers to GPU memory. Unset, it is tried
 /// where MPI says that it takes them, or where Open MPI sends through a UCX with CUDA.
 class Context {

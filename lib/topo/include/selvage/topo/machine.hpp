@@ -26,9 +26,10 @@ struct Gpu {
 /// Hosts are numbered in the order of their lowest rank. The inventory is the whole host's, also where the
 /// job may use only a part of it.
 struct PhysicalHost {
-  std::string name;             ///< MPI_Get_processor_name on its lowest rank
-  Figure<std::string> boot_id;  ///< the kernel's, tells machines of the same name apart
-  std::vector<int> ranks;       ///< ascending
+  std::string name;               ///< MPI_Get_processor_name on its lowest rank
+  Figure<std::string> boot_id;    ///< the kernel's, tells machines of the same name apart
+  std::vector<int> ranks;         ///< ascending
+  Figure<std::string> processor;  ///< model name of its first processor
   Figure<int> packages;
   Figure<int> cores;
   Figure<int> cpus;  ///< hardware threads
@@ -139,6 +140,11 @@ struct DetectOptions {
 ///         doesn't fit the job, or when a rank's gpu_pci_bus_id is not a PCI bus id; Error{mpi} when MPI
 ///         fails
 [[nodiscard]] Machine detect(MPI_Comm comm, const DetectOptions& options = {});
+
+/// What the job's physical hosts are made of, in one line: processors, cores and GPUs of each kind of host, without names,
+/// numbers of hosts and ranks, or what changes from boot to boot. Equal hardware gives equal text, so that what was
+/// measured on one job's hosts can be found again by another job.
+[[nodiscard]] std::string hardware_signature(const Machine& machine);
 
 /// Lower case with a domain of four digits, or more where it needs them: "00000000:1B:00.0" ->
 /// "0000:1b:00.0".

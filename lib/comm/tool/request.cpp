@@ -1,0 +1,114 @@
+// Everything that knows CLI11.
+#include "request.hpp"
+
+#include <selvage/error.hpp>
+#include <selvage/suggestion.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+namespace selvage::tune {
+namespace {
+
+constexpr std::int64_t widest_element = 8;
+
+constexpr std::array all_types{ElementType::fp64, ElementType::fp32,  ElementType::fp16,
+                               ElementType::bf16, ElementType::int32, ElementType::int64};
+constexpr std::array all_operations{ReduceOperation::sum, ReduceOperation::average, ReduceOperation::min,
+                                    ReduceOperation::max, ReduceOperation::product};
+
+std::vector<std::string> names_of(const auto& values) {
+  std::vector<std::string> names;
+  for (const auto value : values) names.emplace_back(to_string(value));
+  return names;
+}
+
+/// \throws Error{usage} that lists what there is
+auto value_in(const auto& values, const std::string& word, const char* what) {
+  const std::vector<std::string> names = names_of(values);
+  const auto found = std::ranges::find(names, word);
+  if (found != names.end()) return values[static_cast<std::size_t>(found - names.begin())];
+  throw Error(ErrorKind::usage, fmt::format("unknown {} '{}'{}; there are {}", what, word,
+                                            did_you_mean(word, names), fmt::join(names, ", ")));
+}
+
+std::string unknown_argument(const std::string& argument) {
+  const std::vector<std::string> known{"--out",       "--types", "--min",    "--max",
+                                       "--operation", "--help",  "--version"};
+  return fmt::format("unknown {} '{}'{} (selvage-tune --help lists what there is)",
+                     argument.starts_with("-") ? "option" : "argument", argument,
+                     did_you_mean(argument.substr(0, argument.find('=')), known));
+}
+
+void check(const Request& request) {
+  if (request.min_bytes < widest_element)
+    throw Error(ErrorKind::usage,
+                fmt::format("--min {}: the smallest size is {} bytes", request.min_bytes, widest_element));
+  if (request.max_bytes != 0) static_cast<void>(powers_of_two(request.min_bytes, request.max_bytes));
+}
+
+}  // namespace
+
+Request parse_request(int argc, const char* const* argv) {
+  Request request;
+  std::string operation = "sum";
+  std::vector<std::string> types;
+  CLI::App app(
+      "Measures every allreduce algorithm on the ranks and the machine that it runs on, and writes the\n"
+      "fastest of each size to a table, from which an Allreduce chooses. Start it as the program is started\n"
+      "that is to be fast: mpirun -n 4 selvage-tune. Entries of other jobs in the file stay.",
+      "selvage-tune");
+  app.set_version_flag("--version", "selvage-tune " SELVAGE_VERSION);
+  app.allow_extras();
+  app.add_option("--out", request.out,
+                 "The table (default: SELVAGE_ALLREDUCE_TABLE, else\n"
+                 "$XDG_CONFIG_HOME or ~/.config/selvage/allreduce.json)")
+      ->type_name("FILE");
+  app.add_option("--types", types,
+                 fmt::format("Element types, of {} (fp32,fp64)", fmt::join(names_of(all_types), ", ")))
+      ->type_name("T,...")
+      ->delimiter(',');
+  app.add_option("--min", request.min_bytes, "The smallest size; 4K and 1M work too (64)")
+      ->type_name("BYTES")
+      ->transform(CLI::AsSizeValue(false));
+  app.add_option("--max", request.max_bytes, "The largest size (16M on hosts, 256M on GPUs)")
+      ->type_name("BYTES")
+      ->transform(CLI::AsSizeValue(false));
+  app.add_option("--operation", operation, "sum, average, min, max or product; a table serves all (sum)")
+      ->type_name("OP");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    request.text = app.help();
+    return request;
+  } catch (const CLI::CallForVersion&) {
+    request.text = app.version() + '\n';
+    return request;
+  } catch (const CLI::ParseError& error) {
+    throw Error(ErrorKind::usage, error.what());
+  }
+  if (!app.remaining().empty()) throw Error(ErrorKind::usage, unknown_argument(app.remaining().front()));
+  request.operation = value_in(all_operations, operation, "operation");
+  if (!types.empty()) request.types.clear();
+  for (const std::string& type : types) request.types.push_back(value_in(all_types, type, "type"));
+  check(request);
+  return request;
+}
+
+std::vector<std::int64_t> powers_of_two(std::int64_t least, std::int64_t most) {
+  constexpr std::int64_t largest = std::int64_t{1} << 40;
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t bytes = 1; bytes <= most && bytes <= largest; bytes *= 2) {
+    if (bytes >= least) sizes.push_back(bytes);
+  }
+  if (sizes.empty())
+    throw Error(ErrorKind::usage,
+                fmt::format("there is no power of two from --min {} to --max {}", least, most));
+  return sizes;
+}
+
+}  // namespace selvage::tune

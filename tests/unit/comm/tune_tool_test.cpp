@@ -1,0 +1,171 @@
+#include "temporary_directory.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+namespace selvage {
+namespace {
+
+using app::testing_support::read_text;
+using app::testing_support::TemporaryDirectory;
+using app::testing_support::write_text;
+
+struct Ended {
+  int exit_code = -1;
+  std::string output;  ///< standard output and standard error together
+};
+
+Ended run_on(int ranks, const std::string& program, const std::string& arguments) {
+  const std::string command = fmt::format("{} {} '{}' {} 2>&1", SELVAGE_MPIEXEC, ranks, program, arguments);
+  Ended ended;
+  FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return ended;
+  std::array<char, 4096> buffer;
+  for (std::size_t bytes; (bytes = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+    ended.output.append(buffer.data(), bytes);
+  const int status = pclose(pipe);
+  if (WIFEXITED(status)) ended.exit_code = WEXITSTATUS(status);
+  return ended;
+}
+
+Ended tune_on(int ranks, const std::string& arguments) {
+  return run_on(ranks, SELVAGE_TUNE_TOOL, arguments);
+}
+
+int occurrences(const std::string& text, const std::string& part) {
+  int count = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+nlohmann::json read_json(const std::string& path) {
+  return nlohmann::json::parse(read_text(path));
+}
+
+/// Not even a user's own settings may be found, or written.
+class TuneTool : public testing::Test {
+ protected:
+  TuneTool() { setenv("XDG_CONFIG_HOME", directory_.path().c_str(), 1); }
+  ~TuneTool() override { unsetenv("XDG_CONFIG_HOME"); }
+
+  TemporaryDirectory directory_;
+  const std::string table_ = directory_ / "table.json";
+};
+
+TEST_F(TuneTool, WritesTheFastestOfEverySizeAndType) {
+  const Ended ended = tune_on(2, fmt::format("--out '{}' --types fp32,fp64 --min 100 --max 1K", table_));
+  ASSERT_EQ(ended.exit_code, 0) << ended.output;
+  EXPECT_EQ(occurrences(ended.output, fmt::format("wrote {}", table_)), 1) << ended.output;
+  const auto json = read_json(table_);
+  ASSERT_EQ(json.at("series").size(), 2u);
+  EXPECT_EQ(json.at("series").at(1).at("type"), "fp64");
+  const auto& series = json.at("series").at(0);
+  EXPECT_EQ(series.at("type"), "fp32");
+  EXPECT_EQ(series.at("ranks"), 2);
+  std::vector<std::int64_t> sizes;
+  for (const auto& row : series.at("rows")) {
+    sizes.push_back(row.at("bytes"));
+    const std::string best = row.at("best");
+    EXPECT_GT(row.at("median_us").at(best), 0);
+    // What was not measured says why.
+    for (const char* algorithm : {"one_shot", "two_shot", "hierarchical", "mpi"}) {
+      EXPECT_NE(row.at("median_us").contains(algorithm), row.at("skipped").contains(algorithm))
+          << algorithm << " in " << row;
+    }
+    EXPECT_EQ(row.at("version"), SELVAGE_VERSION);
+    EXPECT_EQ(row.at("operation"), "sum");
+  }
+  EXPECT_EQ(sizes, (std::vector<std::int64_t>{128, 256, 512, 1024}));
+}
+
+TEST_F(TuneTool, KeepsWhatOtherJobsHaveWritten) {
+  ASSERT_EQ(tune_on(2, fmt::format("--out '{}' --types fp32 --min 64 --max 64", table_)).exit_code, 0);
+  const auto before = read_json(table_).at("series").at(0);
+  ASSERT_EQ(tune_on(3, fmt::format("--out '{}' --types fp32 --min 64 --max 64", table_)).exit_code, 0);
+  ASSERT_EQ(tune_on(2, fmt::format("--out '{}' --types fp32 --min 128 --max 128", table_)).exit_code, 0);
+  const auto after = read_json(table_).at("series");
+  ASSERT_EQ(after.size(), 2u);
+  EXPECT_EQ(after.at(0).at("rows").size(), 2u);
+  EXPECT_EQ(after.at(0).at("rows").at(0), before.at("rows").at(0));
+  EXPECT_EQ(after.at(1).at("ranks"), 3);
+}
+
+TEST_F(TuneTool, WritesWhereAContextLooks) {
+  const Ended ended = tune_on(2, "--types fp32 --min 1K --max 1K");
+  ASSERT_EQ(ended.exit_code, 0) << ended.output;
+  const std::string path = directory_ / "selvage/allreduce.json";
+  EXPECT_TRUE(std::filesystem::exists(path)) << ended.output;
+  // Whoever looks there finds the row of this very job.
+  const Ended reader = run_on(2, SELVAGE_TABLE_READER, "1024");
+  EXPECT_EQ(reader.exit_code, 0);
+  const std::string best = read_json(path).at("series").at(0).at("rows").at(0).at("best");
+  EXPECT_EQ(occurrences(reader.output, fmt::format("{} (row of 1024 bytes in {}", best, path)), 1)
+      << reader.output;
+}
+
+TEST_F(TuneTool, MeasuresEveryTypeAndOperation) {
+  const auto expect_measured = [&](const std::string& operation, const std::string& types,
+                                   std::size_t count) {
+    const std::string path = directory_ / operation;
+    const Ended ended = tune_on(
+        2, fmt::format("--out '{}' --types {} --min 64 --max 64 --operation {}", path, types, operation));
+    ASSERT_EQ(ended.exit_code, 0) << ended.output;
+    const auto series = read_json(path).at("series");
+    ASSERT_EQ(series.size(), count);
+    for (const auto& one : series) EXPECT_EQ(one.at("rows").at(0).at("operation"), operation);
+  };
+  expect_measured("average", "fp64,fp32,fp16,bf16,int32,int64", 6);
+  expect_measured("product", "fp16,int32", 2);
+  expect_measured("min", "bf16", 1);
+  expect_measured("max", "int64", 1);
+}
+
+TEST_F(TuneTool, LeavesAFileThatIsNoTableAlone) {
+  write_text(table_, "something else\n");
+  const Ended ended = tune_on(2, fmt::format("--out '{}' --min 64 --max 64", table_));
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_EQ(occurrences(ended.output, "selvage-tune: error: allreduce table"), 1) << ended.output;
+  EXPECT_EQ(read_text(table_), "something else\n");
+}
+
+TEST_F(TuneTool, EndsWithOneAndOneMessageWhereItCannotWrite) {
+  const Ended ended = tune_on(2, "--types fp32 --min 64 --max 64 --out /dev/null/table.json");
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_EQ(occurrences(ended.output, "selvage-tune: error: cannot make /dev/null"), 1) << ended.output;
+}
+
+TEST_F(TuneTool, RefusesWhatItCannotFollow) {
+  const auto expect_usage = [](int ranks, const std::string& arguments, const std::string& message) {
+    const Ended ended = tune_on(ranks, arguments);
+    EXPECT_EQ(ended.exit_code, 2) << arguments;
+    EXPECT_EQ(occurrences(ended.output, "selvage-tune: error: " + message), 1) << ended.output;
+  };
+  expect_usage(1, "", "one rank has nobody to combine with");
+  expect_usage(2, "--type fp32", "unknown option '--type', did you mean '--types'?");
+  expect_usage(2, "everything", "unknown argument 'everything'");
+  expect_usage(2, "--types fp23", "unknown type 'fp23', did you mean 'fp32'?");
+  expect_usage(2, "--operation sun", "unknown operation 'sun', did you mean 'sum'?");
+  expect_usage(2, "--min 100 --max 120", "there is no power of two from --min 100 to --max 120");
+  expect_usage(2, "--min 4", "--min 4: the smallest size is 8 bytes");
+  expect_usage(2, "--min x", "");
+}
+
+TEST_F(TuneTool, ExplainsItselfOnce) {
+  const Ended help = tune_on(2, "--help");
+  EXPECT_EQ(help.exit_code, 0);
+  EXPECT_EQ(occurrences(help.output, "Measures every allreduce algorithm"), 1) << help.output;
+  const Ended version = tune_on(2, "--version");
+  EXPECT_EQ(version.exit_code, 0);
+  EXPECT_EQ(version.output, fmt::format("selvage-tune {}\n", SELVAGE_VERSION));
+}
+
+}  // namespace
+}  // namespace selvage
