@@ -1,5 +1,6 @@
 #include "allreduce_plan.hpp"
 
+#include "allreduce_request.hpp"
 #include "allreduces/hierarchical.hpp"
 #include "wait.hpp"
 
@@ -23,13 +24,19 @@ std::string name_of(const Elements& elements) {
   return elements.label.empty() ? "the View" : fmt::format("the View \"{}\"", elements.label);
 }
 
+int number_of(std::optional<AllreduceAlgorithm> algorithm) {
+  return algorithm ? static_cast<int>(*algorithm) : -1;
+}
+std::string name_of_algorithm(int number) {
+  return number < 0 ? "none" : std::string(to_string(static_cast<AllreduceAlgorithm>(number)));
+}
+
 }  // namespace
 
 AllreducePlan::AllreducePlan(std::shared_ptr<ContextState> context, const Executor& executor,
                              const AllreduceOptions& options, const Elements& elements)
     : context_(std::move(context)), elements_(elements), operation_(options.operation) {
-  AllreduceOptions wanted = options;
-  std::string forced_by = "the option algorithm";
+  AllreduceRequest request;
   context_->all_or_none(construction, [&] {
     context_->require_own_device(executor);
     if (elements_.count < 0) {
@@ -37,16 +44,13 @@ AllreducePlan::AllreducePlan(std::shared_ptr<ContextState> context, const Execut
                   fmt::format("{} has gaps between its elements: an Allreduce needs one that is contiguous",
                               name_of(elements_)));
     }
-    if (const auto text = environment_text("SELVAGE_ALLREDUCE"); text && !wanted.algorithm) {
-      wanted.algorithm = parse_allreduce_algorithm(*text);
-      forced_by = "SELVAGE_ALLREDUCE";
-    }
+    request = read_allreduce_request(options);
   });
-  require_same_everywhere(wanted);
+  require_same_everywhere(request.options);
   const int first_tag = context_->take_tags(allreduce_tags);
   ChosenAllreduce chosen{};
-  context_->all_or_none(construction,
-                        [&] { chosen = choose_allreduce(facts(executor), wanted.algorithm, forced_by); });
+  context_->all_or_none(
+      construction, [&] { chosen = choose_allreduce(facts(executor), request.options, request.forced_by); });
   algorithm_ = chosen.entry->algorithm;
   why_ = chosen.why;
   if (context_->size() == 1 || elements_.count == 0) return;
@@ -54,7 +58,10 @@ AllreducePlan::AllreducePlan(std::shared_ptr<ContextState> context, const Execut
                                 .executor = executor,
                                 .elements = elements_,
                                 .operation = operation_,
-                                .first_tag = first_tag});
+                                .first_tag = first_tag,
+                                .inner = request.options.inner,
+                                .outer = request.options.outer,
+                                .group_size = request.options.group_size});
 }
 
 /// What a failed reduction has left behind may still arrive.
@@ -75,10 +82,12 @@ void AllreducePlan::require_same_everywhere(const AllreduceOptions& options) con
            [](int value) { return std::string(to_string(static_cast<ElementType>(value))); }},
       Fact{"the operation", static_cast<int>(options.operation),
            [](int value) { return std::string(to_string(static_cast<ReduceOperation>(value))); }},
-      Fact{"the forced algorithm", options.algorithm ? static_cast<int>(*options.algorithm) : -1,
-           [](int value) {
-             return value < 0 ? "none" : std::string(to_string(static_cast<AllreduceAlgorithm>(value)));
-           }}};
+      Fact{"the forced algorithm", number_of(options.algorithm), name_of_algorithm},
+      Fact{"the inner algorithm", number_of(options.inner), name_of_algorithm},
+      Fact{"the outer algorithm", number_of(options.outer), name_of_algorithm},
+      Fact{"the group size", options.group_size},
+      Fact{"the option fast", options.fast ? 1 : 0,
+           [](int value) { return std::string(value != 0 ? "true" : "false"); }}};
   std::vector<int> values;
   for (const Fact& fact : facts) values.push_back(fact.value);
   const auto extremes = context_->extremes(values, construction);

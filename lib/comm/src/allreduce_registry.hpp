@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 
@@ -24,7 +23,9 @@ struct AllreduceFacts {
 /// An algorithm: when it is possible, and how it is made. Making is collective.
 struct AllreduceEntry {
   AllreduceAlgorithm algorithm;
-  std::string (*refuse)(const AllreduceFacts&);
+  /// Whether it combines elements in rank order.
+  bool (*is_ordered)(const AllreduceOptions&);
+  std::string (*refuse)(const AllreduceFacts&, const AllreduceOptions&);
   std::unique_ptr<AllreduceRunner> (*make)(const AllreduceParts&);
 };
 
@@ -35,10 +36,9 @@ struct ChosenAllreduce {
   const AllreduceEntry* entry;
   std::string why;
 };
-/// \param forced_by  what forces `forced`
+/// \param forced_by  what forces the options' algorithm
 /// \throws Error{unsupported}
-[[nodiscard]] ChosenAllreduce choose_allreduce(const AllreduceFacts& facts,
-                                               std::optional<AllreduceAlgorithm> forced,
+[[nodiscard]] ChosenAllreduce choose_allreduce(const AllreduceFacts& facts, const AllreduceOptions& options,
                                                const std::string& forced_by);
 
 }  // namespace selvage::detail

@@ -32,8 +32,11 @@ TEST(Options, AreReadAsTheyAreWritten) {
   for (const QueuePlacement placement : {QueuePlacement::host, QueuePlacement::device}) {
     EXPECT_EQ(parse_queue_placement(to_string(placement)), placement);
   }
-  for (const AllreduceAlgorithm algorithm : {AllreduceAlgorithm::one_shot, AllreduceAlgorithm::two_shot,
-                                             AllreduceAlgorithm::hierarchical, AllreduceAlgorithm::mpi}) {
+  for (const AllreduceAlgorithm algorithm :
+       {AllreduceAlgorithm::one_shot, AllreduceAlgorithm::two_shot, AllreduceAlgorithm::gsb,
+        AllreduceAlgorithm::hierarchical, AllreduceAlgorithm::mpi, AllreduceAlgorithm::btb,
+        AllreduceAlgorithm::recursive_doubling, AllreduceAlgorithm::ring, AllreduceAlgorithm::segmented_ring,
+        AllreduceAlgorithm::pipelined}) {
     EXPECT_EQ(parse_allreduce_algorithm(to_string(algorithm)), algorithm);
   }
 }
