@@ -22,6 +22,35 @@ float value_at(int rank, std::size_t index) {
   return static_cast<float>(rank + 1) * static_cast<float>(index % 97 + 1);
 }
 
+struct Form {
+  std::string name;
+  AllreduceOptions options;
+};
+
+/// All that may win; those in another order than by rank where SELVAGE_ALLREDUCE_FAST=yes.
+std::vector<Form> forms(std::int64_t bytes) {
+  using enum AllreduceAlgorithm;
+  std::vector<Form> all;
+  const auto add = [&](const AllreduceOptions& options, const std::string& detail = {}) {
+    all.push_back({std::string(to_string(*options.algorithm)) + detail, options});
+  };
+  // Every rank reads everything of all others.
+  if (bytes <= 1 << 20) add({.algorithm = one_shot});
+  add({.algorithm = two_shot});
+  // What goes through host memory blocks.
+  if (!on_host) return all;
+  for (const auto algorithm : {mpi, gsb, hierarchical}) add({.algorithm = algorithm});
+  for (const auto algorithm : {btb, recursive_doubling, ring, segmented_ring, pipelined})
+    add({.algorithm = algorithm});
+  add({.algorithm = pipelined, .group_size = 2}, ":2");
+  for (const auto inner : {gsb, btb}) {
+    for (const auto outer : {gsb, btb, recursive_doubling, ring, mpi})
+      add({.algorithm = hierarchical, .inner = inner, .outer = outer},
+          fmt::format(":{},{}", to_string(inner), to_string(outer)));
+  }
+  return all;
+}
+
 }  // namespace
 
 AllreduceTrial::AllreduceTrial(const Context& context, std::int64_t bytes, bool in_graph)
@@ -36,26 +65,26 @@ AllreduceTrial::AllreduceTrial(const Context& context, std::int64_t bytes, bool 
   }
   add_ours("chosen", {}, shared_);
   chosen_ = contenders_.front().name;
-  for (const auto algorithm :
-       {AllreduceAlgorithm::one_shot, AllreduceAlgorithm::two_shot, AllreduceAlgorithm::mpi}) {
-    // Every rank reads everything of all others, and MPI's form of a GPU blocks: only where they may win.
-    const bool is_hopeless = (algorithm == AllreduceAlgorithm::one_shot && bytes > 1 << 20) ||
-                             (algorithm == AllreduceAlgorithm::mpi && !on_host);
-    if (is_hopeless) continue;
-    add_ours(std::string(to_string(algorithm)), algorithm, shared_);
-    if (on_host && algorithm == AllreduceAlgorithm::two_shot)
-      add_ours("two_shot, own memory", algorithm, own_);
+  for (const Form& form : forms(bytes)) {
+    add_ours(form.name, form.options, shared_);
+    if (on_host && form.options.algorithm == AllreduceAlgorithm::two_shot)
+      add_ours("two_shot, own memory", form.options, own_);
   }
   add_peers();
   trial_.emplace(context.comm(), contenders_, rounds);
 }
 
-void AllreduceTrial::add_ours(const std::string& name, std::optional<AllreduceAlgorithm> algorithm,
-                              const View& view) {
-  Allreduce& allreduce = *allreduces_.emplace_back(
-      std::make_unique<Allreduce>(space_, context_, AllreduceOptions{.algorithm = algorithm}, view));
+/// Leaves out what is not possible here.
+void AllreduceTrial::add_ours(const std::string& name, const AllreduceOptions& options, const View& view) {
+  try {
+    allreduces_.push_back(std::make_unique<Allreduce>(space_, context_, options, view));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::unsupported) throw;
+    return;
+  }
+  Allreduce& allreduce = *allreduces_.back();
   const std::string full_name =
-      algorithm ? name : fmt::format("{}: {}", name, to_string(allreduce.algorithm()));
+      options.algorithm ? name : fmt::format("{}: {}", name, to_string(allreduce.algorithm()));
   add(
       full_name, [this, &allreduce] { allreduce.run(space_); }, view);
 }

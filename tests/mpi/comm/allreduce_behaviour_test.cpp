@@ -79,6 +79,22 @@ TEST(Allreduce, SendsBetweenTheFirstRanksOfTwoHosts) {
   }
 }
 
+/// While another host is late, the leader's chunks reach it one after the other: the first is not waited for.
+TEST(Allreduce, PipelinesChunksOnDifferentStages) {
+  const ScopedVariable variable("SELVAGE_TIMEOUT_MS", "300");
+  const Context context(MPI_COMM_WORLD);
+  if (context.machine().host_count() != 2) GTEST_SKIP() << "for two hosts";
+  if (!on_host) GTEST_SKIP() << "for hosts";
+  const Kokkos::View<float*, Space> view("gradients", 1 << 20);
+  Allreduce allreduce(Space(), context, {.algorithm = Algorithm::pipelined, .fast = true}, view);
+  if (context.machine().host_of(context.rank()) == 0) {
+    EXPECT_TRUE(thrown_by([&] { allreduce.run(Space()); }));
+  }
+  constexpr std::int64_t chunk_bytes = 128 * 1024;
+  EXPECT_EQ(allreduce.bytes_between_hosts(), context.rank() == 0 ? 4 * chunk_bytes : 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 class AllreduceTimeout : public testing::TestWithParam<AllreduceOptions> {};
 
 INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, AllreduceTimeout,

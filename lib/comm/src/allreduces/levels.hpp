@@ -23,7 +23,7 @@ struct LevelShape {
 /// Collective over the context.
 /// \param groups  all ranks, each in one group
 /// \param inner   gsb or btb: through shared memory where each group is on one host, else by messages
-/// \param outer   of those that level_algorithms() lists; by messages
+/// \param outer   one that make_group_collective() has; by messages
 [[nodiscard]] std::unique_ptr<AllreduceRunner> make_levels(const AllreduceParts& parts,
                                                            const std::vector<std::vector<int>>& groups,
                                                            AllreduceAlgorithm inner, AllreduceAlgorithm outer,
