@@ -23,15 +23,37 @@ float value_at(int rank, std::size_t index) {
   return static_cast<float>(rank + 1) * static_cast<float>(index % 97 + 1);
 }
 
-/// Those that may win. One-shot forms move everything to everybody, LL doubles the bytes, and MPI's form on GPUs blocks.
-std::vector<AllreduceAlgorithm> worth_measuring(std::int64_t bytes) {
+struct Form {
+  std::string name;
+  AllreduceOptions options;
+};
+
+/// All that may win; those in another order than by rank where SELVAGE_ALLREDUCE_FAST=yes. One-shot forms move everything
+/// to everybody, LL doubles the bytes, and what goes through host memory blocks.
+std::vector<Form> forms(std::int64_t bytes) {
   using enum AllreduceAlgorithm;
   constexpr std::int64_t megabyte = 1 << 20;
-  if (on_host) return bytes > megabyte ? std::vector{two_shot, mpi} : std::vector{one_shot, two_shot, mpi};
-  std::vector all{two_shot, two_shot_push};
-  if (bytes <= megabyte / 4) all.push_back(one_shot);
-  if (bytes <= megabyte) all.push_back(one_shot_ll128);
-  if (bytes <= 16 * megabyte) all.push_back(two_shot_ll128);
+  std::vector<Form> all;
+  const auto add = [&](const AllreduceOptions& options, const std::string& detail = {}) {
+    all.push_back({std::string(to_string(*options.algorithm)) + detail, options});
+  };
+  if (bytes <= (on_host ? megabyte : megabyte / 4)) add({.algorithm = one_shot});
+  add({.algorithm = two_shot});
+  if (!on_host) {
+    if (bytes <= megabyte) add({.algorithm = one_shot_ll128});
+    if (bytes <= 16 * megabyte) add({.algorithm = two_shot_ll128});
+    add({.algorithm = two_shot_push});
+    return all;
+  }
+  for (const auto algorithm : {mpi, gsb, hierarchical}) add({.algorithm = algorithm});
+  for (const auto algorithm : {btb, recursive_doubling, ring, segmented_ring, pipelined})
+    add({.algorithm = algorithm});
+  add({.algorithm = pipelined, .group_size = 2}, ":2");
+  for (const auto inner : {gsb, btb}) {
+    for (const auto outer : {gsb, btb, recursive_doubling, ring, mpi})
+      add({.algorithm = hierarchical, .inner = inner, .outer = outer},
+          fmt::format(":{},{}", to_string(inner), to_string(outer)));
+  }
   return all;
 }
 
@@ -49,21 +71,26 @@ AllreduceTrial::AllreduceTrial(const Context& context, std::int64_t bytes, bool 
   }
   add_ours("chosen", {}, shared_);
   chosen_ = contenders_.front().name;
-  for (const auto algorithm : worth_measuring(bytes)) {
-    add_ours(std::string(to_string(algorithm)), algorithm, shared_);
-    if (on_host && algorithm == AllreduceAlgorithm::two_shot)
-      add_ours("two_shot, own memory", algorithm, own_);
+  for (const Form& form : forms(bytes)) {
+    add_ours(form.name, form.options, shared_);
+    if (on_host && form.options.algorithm == AllreduceAlgorithm::two_shot)
+      add_ours("two_shot, own memory", form.options, own_);
   }
   add_peers();
   trial_.emplace(context.comm(), contenders_, rounds);
 }
 
-void AllreduceTrial::add_ours(const std::string& name, std::optional<AllreduceAlgorithm> algorithm,
-                              const View& view) {
-  Allreduce& allreduce = *allreduces_.emplace_back(
-      std::make_unique<Allreduce>(space_, context_, AllreduceOptions{.algorithm = algorithm}, view));
+/// Leaves out what is not possible here.
+void AllreduceTrial::add_ours(const std::string& name, const AllreduceOptions& options, const View& view) {
+  try {
+    allreduces_.push_back(std::make_unique<Allreduce>(space_, context_, options, view));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::unsupported) throw;
+    return;
+  }
+  Allreduce& allreduce = *allreduces_.back();
   const std::string full_name =
-      algorithm ? name : fmt::format("{}: {}", name, to_string(allreduce.algorithm()));
+      options.algorithm ? name : fmt::format("{}: {}", name, to_string(allreduce.algorithm()));
   add(
       full_name, [this, &allreduce] { allreduce.run(space_); }, view);
 }

@@ -17,8 +17,8 @@
 
 namespace selvage::bench {
 
-/// One size of an fp32 sum in place: all our algorithms beside MPI_Allreduce (hosts) or ncclAllReduce (GPUs), each
-/// verified, then timed in turn.
+/// One size of an fp32 sum in place: all our algorithms that are possible here, beside MPI_Allreduce (hosts) or
+/// ncclAllReduce (GPUs), each verified, then timed in turn.
 class AllreduceTrial {
  public:
   /// Collective. \param in_graph  GPUs: replays a graph of several calls instead of calling
@@ -38,7 +38,7 @@ class AllreduceTrial {
   using Space = Kokkos::DefaultExecutionSpace;
   using View = Kokkos::View<float*>;
 
-  void add_ours(const std::string& name, std::optional<AllreduceAlgorithm> algorithm, const View& view);
+  void add_ours(const std::string& name, const AllreduceOptions& options, const View& view);
   void add_peers();
   void add(const std::string& name, const std::function<void()>& call, const View& view);
   void verify(const std::string& name, const std::function<void()>& call, const View& view) const;

@@ -1,6 +1,7 @@
 // Sums of fp32 in place: every algorithm, and what others give, interleaved in one run.
 //
-// allreduce/fp32/<r>rank/<bytes>: on hosts, beside MPI_Allreduce
+// allreduce/fp32/<r>rank/<bytes>: on hosts, beside MPI_Allreduce. SELVAGE_ALLREDUCE_FAST=yes adds the algorithms that
+// combine in another order than by rank; SELVAGE_LOGICAL_HOSTS=2x2 those between hosts, by MPI's shared memory here
 //
 // allreduce/fp32/<g>gpu/<bytes>[/graph]: on GPUs, beside NCCL; up to 1 MB in a graph, above call by call
 

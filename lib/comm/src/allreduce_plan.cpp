@@ -1,5 +1,6 @@
 #include "allreduce_plan.hpp"
 
+#include "allreduce_request.hpp"
 #include "allreduce_table_file.hpp"
 #include "allreduces/hierarchical.hpp"
 #include "wait.hpp"
@@ -24,13 +25,19 @@ std::string name_of(const Elements& elements) {
   return elements.label.empty() ? "the View" : fmt::format("the View \"{}\"", elements.label);
 }
 
+int number_of(std::optional<AllreduceAlgorithm> algorithm) {
+  return algorithm ? static_cast<int>(*algorithm) : -1;
+}
+std::string name_of_algorithm(int number) {
+  return number < 0 ? "none" : std::string(to_string(static_cast<AllreduceAlgorithm>(number)));
+}
+
 }  // namespace
 
 AllreducePlan::AllreducePlan(std::shared_ptr<ContextState> context, const Executor& executor,
                              const AllreduceOptions& options, const Elements& elements)
     : context_(std::move(context)), elements_(elements), operation_(options.operation) {
-  AllreduceOptions wanted = options;
-  std::string forced_by = "the option algorithm";
+  AllreduceRequest request;
   context_->all_or_none(construction, [&] {
     context_->require_own_device(executor);
     if (options.multiprocessors < 0) {
@@ -45,18 +52,16 @@ AllreducePlan::AllreducePlan(std::shared_ptr<ContextState> context, const Execut
                   fmt::format("{} has gaps between its elements: an Allreduce needs one that is contiguous",
                               name_of(elements_)));
     }
-    if (const auto text = environment_text("SELVAGE_ALLREDUCE"); text && !wanted.algorithm) {
-      wanted.algorithm = parse_allreduce_algorithm(*text);
-      forced_by = "SELVAGE_ALLREDUCE";
-    }
+    request = read_allreduce_request(options);
   });
-  require_same_everywhere(wanted);
+  require_same_everywhere(request.options);
   const int first_tag = context_->take_tags(allreduce_tags);
   ChosenAllreduce chosen{};
-  AllreduceFacts known = facts(executor, options);
+  AllreduceFacts known = facts(executor, request.options);
   // A table is of kernels that may take a whole GPU.
-  if (!wanted.algorithm && options.multiprocessors == 0) known.advice = advice(known);
-  context_->all_or_none(construction, [&] { chosen = choose_allreduce(known, wanted.algorithm, forced_by); });
+  if (!request.options.algorithm && options.multiprocessors == 0) known.advice = advice(known);
+  context_->all_or_none(construction,
+                        [&] { chosen = choose_allreduce(known, request.options, request.forced_by); });
   algorithm_ = chosen.entry->algorithm;
   why_ = chosen.why;
   if (context_->size() == 1 || elements_.count == 0) return;
@@ -65,7 +70,10 @@ AllreducePlan::AllreducePlan(std::shared_ptr<ContextState> context, const Execut
                                 .elements = elements_,
                                 .operation = operation_,
                                 .first_tag = first_tag,
-                                .multiprocessors = options.multiprocessors});
+                                .multiprocessors = options.multiprocessors,
+                                .inner = request.options.inner,
+                                .outer = request.options.outer,
+                                .group_size = request.options.group_size});
 }
 
 /// What a failed reduction has left behind may still arrive.
@@ -87,10 +95,12 @@ void AllreducePlan::require_same_everywhere(const AllreduceOptions& options) con
       Fact{"the operation", static_cast<int>(options.operation),
            [](int value) { return std::string(to_string(static_cast<ReduceOperation>(value))); }},
       Fact{"the number of multiprocessors", options.multiprocessors},
-      Fact{"the forced algorithm", options.algorithm ? static_cast<int>(*options.algorithm) : -1,
-           [](int value) {
-             return value < 0 ? "none" : std::string(to_string(static_cast<AllreduceAlgorithm>(value)));
-           }}};
+      Fact{"the forced algorithm", number_of(options.algorithm), name_of_algorithm},
+      Fact{"the inner algorithm", number_of(options.inner), name_of_algorithm},
+      Fact{"the outer algorithm", number_of(options.outer), name_of_algorithm},
+      Fact{"the group size", options.group_size},
+      Fact{"the option fast", options.fast ? 1 : 0,
+           [](int value) { return std::string(value != 0 ? "true" : "false"); }}};
   std::vector<int> values;
   for (const Fact& fact : facts) values.push_back(fact.value);
   const auto extremes = context_->extremes(values, construction);

@@ -1,8 +1,13 @@
 #include "allreduce_registry.hpp"
 
+#include "allreduces/btb.hpp"
+#include "allreduces/gsb.hpp"
 #include "allreduces/hierarchical.hpp"
 #include "allreduces/mpi_two_shot.hpp"
 #include "allreduces/one_shot.hpp"
+#include "allreduces/pipelined.hpp"
+#include "allreduces/recursive_doubling.hpp"
+#include "allreduces/ring.hpp"
 #include "allreduces/two_shot.hpp"
 #include "context_state.hpp"
 #include "device_allreduce.hpp"
@@ -20,20 +25,47 @@
 namespace selvage::detail {
 namespace {
 
-std::string refuse_mapped(const AllreduceFacts& facts) {
+std::string refuse_mapped(const AllreduceFacts& facts, const AllreduceOptions& /*options*/ = {}) {
   if (!facts.on_host && facts.ranks > most_allreduce_ranks)
     return fmt::format("{} ranks share a host, and kernels reduce over {} at most", facts.ranks,
                        most_allreduce_ranks);
   return facts.mapping_refusal;
 }
-std::string refuse_hosts(const AllreduceFacts& facts) {
+std::string refuse_hosts(const AllreduceFacts& facts, const AllreduceOptions& /*options*/) {
   return facts.on_host ? "it is for GPUs" : refuse_mapped(facts);
 }
-std::string refuse_hierarchical(const AllreduceFacts& facts) {
-  return facts.hierarchy_refusal;
+std::string refuse_device(const AllreduceFacts& facts, const AllreduceOptions& /*options*/ = {}) {
+  return facts.on_host ? "" : "it is not for GPUs";
 }
-std::string refuse_nothing(const AllreduceFacts& /*facts*/) {
+std::string refuse_gsb(const AllreduceFacts& facts, const AllreduceOptions& options) {
+  return facts.on_host ? facts.mapping_refusal : refuse_device(facts, options);
+}
+bool combines_by_levels(const AllreduceOptions& options) {
+  return options.inner || options.outer;
+}
+std::string refuse_hierarchical(const AllreduceFacts& facts, const AllreduceOptions& options) {
+  return combines_by_levels(options) ? refuse_device(facts) : facts.hierarchy_refusal;
+}
+std::string refuse_nothing(const AllreduceFacts& /*facts*/, const AllreduceOptions& /*options*/) {
   return {};
+}
+
+bool always(const AllreduceOptions& /*options*/) {
+  return true;
+}
+bool never(const AllreduceOptions& /*options*/) {
+  return false;
+}
+bool unless_by_levels(const AllreduceOptions& options) {
+  return !combines_by_levels(options);
+}
+
+std::string refuse(const AllreduceEntry& entry, const AllreduceFacts& facts,
+                   const AllreduceOptions& options) {
+  if (!options.fast && !entry.is_ordered(options))
+    return "it combines in another order than by rank, on which the bits of a result depend: the option "
+           "fast, or SELVAGE_ALLREDUCE_FAST=yes, allows that";
+  return entry.refuse(facts, options);
 }
 
 struct SizeRule {
@@ -58,6 +90,14 @@ std::vector<SizeRule> size_rules(const AllreduceFacts& facts) {
           {pushes ? AllreduceAlgorithm::two_shot_push : AllreduceAlgorithm::two_shot, any}};
 }
 
+/// What a rank moves each way, in units of all elements: a part to and from each other rank by two_shot. A leader sends
+/// all to the other leader, and all to its group.
+std::string why_not_pipelined(const AllreduceFacts& facts) {
+  if (!facts.on_host || facts.ranks < 3) return {};
+  return fmt::format("; not pipelined: on one host two_shot moves {:.3g} times the elements, leaders 2 times",
+                     2.0 * (facts.ranks - 1) / facts.ranks);
+}
+
 }  // namespace
 
 std::vector<int> all_ranks(const AllreduceParts& parts) {
@@ -67,14 +107,21 @@ std::vector<int> all_ranks(const AllreduceParts& parts) {
 }
 
 std::span<const AllreduceEntry> allreduce_algorithms() {
+  using enum AllreduceAlgorithm;
   static const std::array entries{
-      AllreduceEntry{AllreduceAlgorithm::one_shot, refuse_mapped, make_one_shot},
-      AllreduceEntry{AllreduceAlgorithm::one_shot_ll128, refuse_hosts, make_one_shot_ll128},
-      AllreduceEntry{AllreduceAlgorithm::two_shot, refuse_mapped, make_two_shot},
-      AllreduceEntry{AllreduceAlgorithm::two_shot_ll128, refuse_hosts, make_two_shot_ll128},
-      AllreduceEntry{AllreduceAlgorithm::two_shot_push, refuse_hosts, make_two_shot_push},
-      AllreduceEntry{AllreduceAlgorithm::hierarchical, refuse_hierarchical, make_hierarchical},
-      AllreduceEntry{AllreduceAlgorithm::mpi, refuse_nothing, make_mpi_two_shot},
+      AllreduceEntry{one_shot, always, refuse_mapped, make_one_shot},
+      AllreduceEntry{one_shot_ll128, always, refuse_hosts, make_one_shot_ll128},
+      AllreduceEntry{two_shot, always, refuse_mapped, make_two_shot},
+      AllreduceEntry{two_shot_ll128, always, refuse_hosts, make_two_shot_ll128},
+      AllreduceEntry{two_shot_push, always, refuse_hosts, make_two_shot_push},
+      AllreduceEntry{gsb, always, refuse_gsb, make_gsb},
+      AllreduceEntry{hierarchical, unless_by_levels, refuse_hierarchical, make_hierarchical},
+      AllreduceEntry{mpi, always, refuse_nothing, make_mpi_two_shot},
+      AllreduceEntry{btb, never, refuse_device, make_btb},
+      AllreduceEntry{recursive_doubling, never, refuse_nothing, make_recursive_doubling},
+      AllreduceEntry{ring, never, refuse_nothing, make_ring},
+      AllreduceEntry{segmented_ring, never, refuse_nothing, make_segmented_ring},
+      AllreduceEntry{pipelined, never, refuse_device, make_pipelined},
   };
   return entries;
 }
@@ -86,13 +133,13 @@ auto entry_of(AllreduceAlgorithm algorithm) {
 }
 
 /// The fastest algorithm of a table's row that is possible here; none, with the reasons in `why`, where none is.
-ChosenAllreduce choose_by_table(const AllreduceFacts& facts) {
+ChosenAllreduce choose_by_table(const AllreduceFacts& facts, const AllreduceOptions& options) {
   ChosenAllreduce chosen{nullptr, facts.advice.why};
   for (const std::string& name : facts.advice.algorithms) {
     const auto entry = std::ranges::find(allreduce_algorithms(), name,
                                          [](const auto& known) { return to_string(known.algorithm); });
     const bool is_known = entry != allreduce_algorithms().end();
-    const std::string refusal = is_known ? entry->refuse(facts) : "this version doesn't have it";
+    const std::string refusal = is_known ? refuse(*entry, facts, options) : "this version doesn't have it";
     if (refusal.empty()) {
       chosen.entry = &*entry;
       break;
@@ -114,24 +161,25 @@ ChosenAllreduce choose_by_rule(const AllreduceFacts& facts) {
       std::ranges::find_if(rules, [&](const SizeRule& each) { return facts.bytes <= each.most_bytes; });
   const std::string why =
       rule + 1 == rules.end()
-          ? fmt::format("more than {} bytes between {} ranks", (rule - 1)->most_bytes, facts.ranks)
+          ? fmt::format("more than {} bytes between {} ranks{}", (rule - 1)->most_bytes, facts.ranks,
+                        why_not_pipelined(facts))
           : fmt::format("at most {} bytes between {} ranks", rule->most_bytes, facts.ranks);
   return {&*entry_of(rule->algorithm), why};
 }
 
 }  // namespace
 
-ChosenAllreduce choose_allreduce(const AllreduceFacts& facts, std::optional<AllreduceAlgorithm> forced,
+ChosenAllreduce choose_allreduce(const AllreduceFacts& facts, const AllreduceOptions& options,
                                  const std::string& forced_by) {
-  if (forced) {
-    const auto entry = entry_of(*forced);
-    const std::string refusal = entry->refuse(facts);
+  if (options.algorithm) {
+    const auto entry = entry_of(*options.algorithm);
+    const std::string refusal = refuse(*entry, facts, options);
     if (refusal.empty()) return {&*entry, "forced by " + forced_by};
     throw Error(ErrorKind::unsupported,
-                fmt::format("allreduce algorithm {}, forced by {}, is not possible: {}", to_string(*forced),
-                            forced_by, refusal));
+                fmt::format("allreduce algorithm {}, forced by {}, is not possible: {}",
+                            to_string(*options.algorithm), forced_by, refusal));
   }
-  ChosenAllreduce by_table = choose_by_table(facts);
+  ChosenAllreduce by_table = choose_by_table(facts, options);
   if (by_table.entry != nullptr) return by_table;
   ChosenAllreduce by_rule = choose_by_rule(facts);
   if (!by_table.why.empty()) by_rule.why += "; " + by_table.why;

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 
@@ -28,7 +27,9 @@ struct AllreduceFacts {
 /// An algorithm: when it is possible, and how it is made. Making is collective.
 struct AllreduceEntry {
   AllreduceAlgorithm algorithm;
-  std::string (*refuse)(const AllreduceFacts&);
+  /// Whether it combines elements in rank order.
+  bool (*is_ordered)(const AllreduceOptions&);
+  std::string (*refuse)(const AllreduceFacts&, const AllreduceOptions&);
   std::unique_ptr<AllreduceRunner> (*make)(const AllreduceParts&);
 };
 
@@ -40,10 +41,9 @@ struct ChosenAllreduce {
   std::string why;
 };
 /// What is forced, else the fastest possible one of the table's row, else what the built-in rule says.
-/// \param forced_by  what forces `forced`
+/// \param forced_by  what forces the options' algorithm
 /// \throws Error{unsupported}
-[[nodiscard]] ChosenAllreduce choose_allreduce(const AllreduceFacts& facts,
-                                               std::optional<AllreduceAlgorithm> forced,
+[[nodiscard]] ChosenAllreduce choose_allreduce(const AllreduceFacts& facts, const AllreduceOptions& options,
                                                const std::string& forced_by);
 
 }  // namespace selvage::detail

@@ -32,13 +32,20 @@ constexpr std::array reduce_operations{
     std::pair{ReduceOperation::sum, "sum"sv}, std::pair{ReduceOperation::average, "average"sv},
     std::pair{ReduceOperation::min, "min"sv}, std::pair{ReduceOperation::max, "max"sv},
     std::pair{ReduceOperation::product, "product"sv}};
-constexpr std::array allreduce_algorithms{std::pair{AllreduceAlgorithm::one_shot, "one_shot"sv},
-                                          std::pair{AllreduceAlgorithm::one_shot_ll128, "one_shot_ll128"sv},
-                                          std::pair{AllreduceAlgorithm::two_shot, "two_shot"sv},
-                                          std::pair{AllreduceAlgorithm::two_shot_ll128, "two_shot_ll128"sv},
-                                          std::pair{AllreduceAlgorithm::two_shot_push, "two_shot_push"sv},
-                                          std::pair{AllreduceAlgorithm::hierarchical, "hierarchical"sv},
-                                          std::pair{AllreduceAlgorithm::mpi, "mpi"sv}};
+constexpr std::array allreduce_algorithms{
+    std::pair{AllreduceAlgorithm::one_shot, "one_shot"sv},
+    std::pair{AllreduceAlgorithm::one_shot_ll128, "one_shot_ll128"sv},
+    std::pair{AllreduceAlgorithm::two_shot, "two_shot"sv},
+    std::pair{AllreduceAlgorithm::two_shot_ll128, "two_shot_ll128"sv},
+    std::pair{AllreduceAlgorithm::two_shot_push, "two_shot_push"sv},
+    std::pair{AllreduceAlgorithm::gsb, "gsb"sv},
+    std::pair{AllreduceAlgorithm::hierarchical, "hierarchical"sv},
+    std::pair{AllreduceAlgorithm::mpi, "mpi"sv},
+    std::pair{AllreduceAlgorithm::btb, "btb"sv},
+    std::pair{AllreduceAlgorithm::recursive_doubling, "recursive_doubling"sv},
+    std::pair{AllreduceAlgorithm::ring, "ring"sv},
+    std::pair{AllreduceAlgorithm::segmented_ring, "segmented_ring"sv},
+    std::pair{AllreduceAlgorithm::pipelined, "pipelined"sv}};
 
 std::string_view name_in(const auto& table, auto value) {
   for (const auto& [entry, name] : table) {

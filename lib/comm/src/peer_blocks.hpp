@@ -22,7 +22,7 @@ class PeerBlocks {
   /// Zeroed memory of this kind of executor. Collective over the context; only where a group's ranks can map each
   /// other's.
   /// \param group    ranks, this one among them; no rank is in two groups
-  /// \param bytes    of each block, the same on all ranks of the group
+  /// \param bytes    of this rank's block
   /// \param purpose  names the collective call in a timeout
   PeerBlocks(ContextState& context, const Executor& executor, std::span<const int> group, std::size_t bytes,
              std::string_view purpose);

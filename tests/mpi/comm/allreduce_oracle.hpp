@@ -64,6 +64,21 @@ std::uint16_t nearest_bits(double value) {
 template <class T>
 inline constexpr int fraction_bits_of = std::is_same_v<T, Half> ? 10 : 7;
 
+/// Half the distance between neighbours at some magnitude: the most that rounding to a 16-bit type does.
+template <class T>
+long double roundoff_of(long double magnitude) {
+  constexpr int fraction_bits = fraction_bits_of<T>;
+  constexpr int least_exponent = 2 - (1 << (14 - fraction_bits));
+  const int exponent = std::max(magnitude > 0 ? std::ilogb(magnitude) : least_exponent, least_exponent);
+  return std::ldexp(0.5L, exponent - fraction_bits);
+}
+/// From half way to what would come next on, rounding gives infinity.
+template <class T>
+bool may_overflow(long double magnitude) {
+  const std::vector<double>& all = magnitudes<fraction_bits_of<T>>();
+  return magnitude >= (all.back() + all[all.size() - 2]) / 2;
+}
+
 template <class T>
 auto widened(T value) {
   if constexpr (sizeof(T) == 2) {
@@ -134,6 +149,48 @@ T expected_at(ReduceOperation operation, int ranks, std::int64_t index, int roun
 template <class T>
 bool same_bits(const T& a, const T& b) {
   return std::memcmp(&a, &b, sizeof(T)) == 0;
+}
+
+/// Whether a result depends on the order in which elements are combined, or on how that is bracketed.
+template <class T>
+bool depends_on_order(ReduceOperation operation) {
+  return !std::is_integral_v<T> && operation != ReduceOperation::min && operation != ReduceOperation::max;
+}
+
+/// Where a result lies in whatever order: as far from the exact one as rounding each step, and the result once, can take
+/// it.
+struct Neighbourhood {
+  long double exact;
+  double bound;
+};
+template <class T>
+Neighbourhood neighbourhood_at(ReduceOperation operation, int ranks, std::int64_t index, int round) {
+  const bool is_product = operation == ReduceOperation::product;
+  long double exact = is_product ? 1 : 0;
+  long double magnitude = exact;  // that steps round
+  for (int rank = 0; rank < ranks; ++rank) {
+    const auto value = static_cast<long double>(widened(value_at<T>(rank, index, round)));
+    exact = is_product ? exact * value : exact + value;
+    magnitude = is_product ? magnitude * std::fabs(value) : magnitude + std::fabs(value);
+  }
+  if (operation == ReduceOperation::average) {
+    exact /= ranks;
+    magnitude /= ranks;
+  }
+  using Combined = decltype(widened(T()));
+  long double bound = magnitude * ranks * std::numeric_limits<Combined>::epsilon();
+  if constexpr (sizeof(T) == 2) bound += roundoff_of<T>(std::fabs(exact) + bound);
+  return {exact, static_cast<double>(bound)};
+}
+template <class T>
+bool is_in(const Neighbourhood& neighbourhood, T result) {
+  const auto found = static_cast<long double>(widened(result));
+  if constexpr (sizeof(T) == 2) {
+    if (std::isinf(found))
+      return std::signbit(found) == std::signbit(neighbourhood.exact) &&
+             may_overflow<T>(std::fabs(neighbourhood.exact) + neighbourhood.bound);
+  }
+  return std::fabs(found - neighbourhood.exact) <= neighbourhood.bound;
 }
 
 }  // namespace selvage::test

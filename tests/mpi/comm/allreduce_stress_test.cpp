@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace selvage::test {
@@ -38,7 +39,12 @@ class Stressed {
         rank_(context.rank()),
         view_("elements", static_cast<std::size_t>(count)),
         wrong_("wrong"),
-        allreduce_(Space(), context, {.algorithm = algorithm, .multiprocessors = 4}, view_) {}
+        allreduce_(Space(), context,
+                   {.algorithm = algorithm,
+                    .multiprocessors = 4,
+                    .fast = true,
+                    .group_size = algorithm == AllreduceAlgorithm::pipelined ? 2 : 0},
+                   view_) {}
 
   void run(int round) {
     const double factor = rank_ + 1;
@@ -72,12 +78,21 @@ class Stressed {
 
 class AllreduceStress : public testing::TestWithParam<AllreduceAlgorithm> {};
 
+using Algorithm = AllreduceAlgorithm;
+
 INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, AllreduceStress,
-                         testing::Values(AllreduceAlgorithm::one_shot, AllreduceAlgorithm::one_shot_ll128,
-                                         AllreduceAlgorithm::two_shot, AllreduceAlgorithm::two_shot_ll128,
-                                         AllreduceAlgorithm::two_shot_push, AllreduceAlgorithm::hierarchical,
-                                         AllreduceAlgorithm::mpi),
+                         testing::Values(Algorithm::one_shot, Algorithm::one_shot_ll128, Algorithm::two_shot,
+                                         Algorithm::two_shot_ll128, Algorithm::two_shot_push, Algorithm::gsb,
+                                         Algorithm::hierarchical, Algorithm::mpi, Algorithm::btb,
+                                         Algorithm::recursive_doubling, Algorithm::ring,
+                                         Algorithm::segmented_ring, Algorithm::pipelined),
                          [](const auto& tested) { return std::string(to_string(tested.param)); });
+
+bool goes_by_messages(Algorithm algorithm) {
+  return algorithm == Algorithm::mpi || algorithm == Algorithm::recursive_doubling ||
+         algorithm == Algorithm::ring || algorithm == Algorithm::segmented_ring ||
+         algorithm == Algorithm::pipelined;
+}
 
 /// Back to back, of sizes that take turns, with ranks that are late now and then.
 TEST_P(AllreduceStress, StaysExactWhoeverIsLate) {
@@ -91,7 +106,7 @@ TEST_P(AllreduceStress, StaysExactWhoeverIsLate) {
     if (error.kind() != ErrorKind::unsupported) throw;
     GTEST_SKIP() << error.message();
   }
-  const int rounds = GetParam() == AllreduceAlgorithm::mpi ? 10'000 : 100'000;
+  const int rounds = goes_by_messages(GetParam()) ? 10'000 : 100'000;
   std::minstd_rand dice(static_cast<unsigned>(context.rank() + 1));
   for (int round = 0; round < rounds; ++round) {
     if (dice() % 64 == 0) sched_yield();

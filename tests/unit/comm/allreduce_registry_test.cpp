@@ -45,7 +45,8 @@ TEST(AllreduceChoice, SaysWhyAForcedAlgorithmIsImpossible) {
   const AllreduceFacts apart{
       .ranks = 4, .bytes = 1024, .mapping_refusal = "rank 2 is on another host than rank 0"};
   try {
-    static_cast<void>(choose_allreduce(apart, AllreduceAlgorithm::two_shot, "SELVAGE_ALLREDUCE"));
+    static_cast<void>(
+        choose_allreduce(apart, {.algorithm = AllreduceAlgorithm::two_shot}, "SELVAGE_ALLREDUCE"));
     FAIL() << "nothing was thrown";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::unsupported);
@@ -71,7 +72,8 @@ TEST(AllreduceChoice, FollowsATableBeforeItsOwnRule) {
 
 TEST(AllreduceChoice, IsForcedWhateverATableSays) {
   const AllreduceFacts facts{.ranks = 4, .bytes = 1024, .advice = {.algorithms = {"mpi"}, .why = "a row"}};
-  const ChosenAllreduce chosen = choose_allreduce(facts, AllreduceAlgorithm::two_shot, "SELVAGE_ALLREDUCE");
+  const ChosenAllreduce chosen =
+      choose_allreduce(facts, {.algorithm = AllreduceAlgorithm::two_shot}, "SELVAGE_ALLREDUCE");
   EXPECT_EQ(chosen.entry->algorithm, AllreduceAlgorithm::two_shot);
   EXPECT_EQ(chosen.why, "forced by SELVAGE_ALLREDUCE");
 }
@@ -101,7 +103,91 @@ TEST(AllreduceChoice, GoesBackToItsOwnRuleWhereATableHelpsNothing) {
   const AllreduceFacts outside{.ranks = 4, .bytes = 1 << 20, .advice = {.why = "some.json has no such row"}};
   EXPECT_EQ(choose_allreduce(outside, {}, {}).entry->algorithm, AllreduceAlgorithm::two_shot);
   EXPECT_EQ(choose_allreduce(outside, {}, {}).why,
-            "more than 8192 bytes between 4 ranks; some.json has no such row");
+            "more than 8192 bytes between 4 ranks; not pipelined: on one host two_shot moves 1.5 times the "
+            "elements, leaders 2 times; "
+            "some.json has no such row");
+}
+
+std::string refusal(const AllreduceFacts& facts, const AllreduceOptions& options) {
+  try {
+    return "none: " + choose_allreduce(facts, options, "a test").why;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::unsupported);
+    return error.message();
+  }
+}
+
+TEST(AllreduceChoice, NamesWhatAllowsAnotherOrder) {
+  const AllreduceFacts facts{.ranks = 4, .bytes = 1024};
+  for (const auto algorithm :
+       {AllreduceAlgorithm::btb, AllreduceAlgorithm::recursive_doubling, AllreduceAlgorithm::ring,
+        AllreduceAlgorithm::segmented_ring, AllreduceAlgorithm::pipelined}) {
+    EXPECT_EQ(
+        refusal(facts, {.algorithm = algorithm}),
+        "allreduce algorithm " + std::string(to_string(algorithm)) +
+            ", forced by a test, is not possible: it combines in another order than by rank, on which the "
+            "bits of a result depend: the option fast, or SELVAGE_ALLREDUCE_FAST=yes, allows that");
+    EXPECT_EQ(refusal(facts, {.algorithm = algorithm, .fast = true}), "none: forced by a test");
+  }
+}
+
+TEST(AllreduceChoice, KnowsWhatIsInRankOrder) {
+  const AllreduceFacts facts{.ranks = 4, .bytes = 1024};
+  for (const auto algorithm :
+       {AllreduceAlgorithm::one_shot, AllreduceAlgorithm::two_shot, AllreduceAlgorithm::gsb,
+        AllreduceAlgorithm::hierarchical, AllreduceAlgorithm::mpi})
+    EXPECT_EQ(refusal(facts, {.algorithm = algorithm}), "none: forced by a test");
+  AllreduceOptions by_levels{.algorithm = AllreduceAlgorithm::hierarchical,
+                             .outer = AllreduceAlgorithm::ring};
+  EXPECT_NE(refusal(facts, by_levels).find("the option fast"), std::string::npos);
+  by_levels.fast = true;
+  EXPECT_EQ(refusal(facts, by_levels), "none: forced by a test");
+}
+
+TEST(AllreduceChoice, KeepsASharedBufferInsideAHost) {
+  const AllreduceFacts apart{
+      .ranks = 4, .bytes = 1024, .mapping_refusal = "rank 2 is on another host than rank 0"};
+  EXPECT_NE(refusal(apart, {.algorithm = AllreduceAlgorithm::gsb}).find(apart.mapping_refusal),
+            std::string::npos);
+  EXPECT_EQ(refusal(apart, {.algorithm = AllreduceAlgorithm::btb, .fast = true}), "none: forced by a test");
+}
+
+/// Levels need no order of hosts.
+TEST(AllreduceChoice, CombinesByLevelsWhateverTheOrderOfHosts) {
+  const AllreduceFacts mixed{.ranks = 4,
+                             .bytes = 1024,
+                             .mapping_refusal = "rank 1 is on another host than rank 0",
+                             .hierarchy_refusal = "ranks of host 0 don't follow each other"};
+  EXPECT_NE(refusal(mixed, {.algorithm = AllreduceAlgorithm::hierarchical}).find(mixed.hierarchy_refusal),
+            std::string::npos);
+  EXPECT_EQ(refusal(mixed, {.algorithm = AllreduceAlgorithm::hierarchical,
+                            .fast = true,
+                            .inner = AllreduceAlgorithm::btb}),
+            "none: forced by a test");
+}
+
+TEST(AllreduceChoice, LeavesSharedMemoryToHosts) {
+  const AllreduceFacts gpus{
+      .ranks = 4, .bytes = 1024, .on_host = false, .hierarchy_refusal = "it is not for GPUs"};
+  for (const auto algorithm : {AllreduceAlgorithm::gsb, AllreduceAlgorithm::btb,
+                               AllreduceAlgorithm::pipelined, AllreduceAlgorithm::hierarchical}) {
+    EXPECT_NE(refusal(gpus, {.algorithm = algorithm, .fast = true}).find("it is not for GPUs"),
+              std::string::npos);
+  }
+  const AllreduceOptions by_levels{
+      .algorithm = AllreduceAlgorithm::hierarchical, .fast = true, .inner = AllreduceAlgorithm::gsb};
+  EXPECT_NE(refusal(gpus, by_levels).find("it is not for GPUs"), std::string::npos);
+  for (const auto algorithm : {AllreduceAlgorithm::mpi, AllreduceAlgorithm::ring,
+                               AllreduceAlgorithm::segmented_ring, AllreduceAlgorithm::recursive_doubling})
+    EXPECT_EQ(refusal(gpus, {.algorithm = algorithm, .fast = true}), "none: forced by a test");
+}
+
+TEST(AllreduceChoice, SaysWhyOneHostHasNoLeaders) {
+  const AllreduceFacts flat{.ranks = 4, .bytes = 1 << 20};
+  const std::string why = choose_allreduce(flat, {.fast = true}, {}).why;
+  EXPECT_NE(why.find("not pipelined: on one host two_shot moves 1.5 times the elements, leaders 2 times"),
+            std::string::npos)
+      << why;
 }
 
 }  // namespace

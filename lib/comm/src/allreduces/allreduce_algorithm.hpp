@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,10 +18,13 @@ struct AllreduceParts {
   const Executor& executor;
   Elements elements;  ///< the same count and type on all ranks
   ReduceOperation operation;
-  int first_tag;        ///< of allreduce_tags
-  int multiprocessors;  ///< that kernels may take; 0: as many as help
+  int first_tag;                                 ///< of allreduce_tags
+  int multiprocessors = 0;                       ///< that kernels may take; 0: as many as help
+  std::optional<AllreduceAlgorithm> inner = {};  ///< as in AllreduceOptions, like the next two
+  std::optional<AllreduceAlgorithm> outer = {};
+  int group_size = 0;
 };
-inline constexpr int allreduce_tags = 2;
+inline constexpr int allreduce_tags = 4;
 
 /// Of the context.
 [[nodiscard]] std::vector<int> all_ranks(const AllreduceParts& parts);

@@ -40,22 +40,24 @@ void fold(ElementType type, ReduceOperation operation, std::span<const std::byte
   });
 }
 
-std::size_t accumulator_bytes(ElementType type) {
-  const std::size_t bytes = element_bytes(type);
-  return bytes == 2 ? sizeof(Accumulator<Half>) : bytes;
+ElementType accumulator_type(ElementType type) {
+  return element_bytes(type) == 2 ? ElementType::fp32 : type;
 }
 
 void fold_on(ElementType type, ReduceOperation operation, std::span<const std::byte* const> inputs,
              bool is_first, std::byte* combined, std::int64_t count) {
   with_arithmetic(type, operation, [&]<class T, ReduceOperation known>() {
     auto* const values = reinterpret_cast<Accumulator<T>*>(combined);
-    for (std::size_t rank = 0; rank < inputs.size(); ++rank) {
-      const T* const next = reinterpret_cast<const T*>(inputs[rank]);
-      if (is_first && rank == 0) {
-        for (std::int64_t i = 0; i < count; ++i) values[i] = to_accumulator(next[i]);
-      } else {
-        for (std::int64_t i = 0; i < count; ++i)
-          values[i] = combine<known>(values[i], to_accumulator(next[i]));
+    for (std::int64_t begin = 0; begin < count; begin += batch) {
+      const std::int64_t end = std::min(begin + batch, count);
+      for (std::size_t rank = 0; rank < inputs.size(); ++rank) {
+        const T* const next = reinterpret_cast<const T*>(inputs[rank]);
+        if (is_first && rank == 0) {
+          for (std::int64_t i = begin; i < end; ++i) values[i] = to_accumulator(next[i]);
+        } else {
+          for (std::int64_t i = begin; i < end; ++i)
+            values[i] = combine<known>(values[i], to_accumulator(next[i]));
+        }
       }
     }
   });

@@ -16,8 +16,11 @@ namespace selvage::detail {
 void fold(ElementType type, ReduceOperation operation, std::span<const std::byte* const> inputs,
           std::span<std::byte* const> outputs, std::int64_t count);
 
-/// Bytes of one element while it is being combined: 16-bit types travel between hosts as fp32.
-[[nodiscard]] std::size_t accumulator_bytes(ElementType type);
+/// What an element is while it is being combined: 16-bit types travel between ranks as fp32.
+[[nodiscard]] ElementType accumulator_type(ElementType type);
+[[nodiscard]] inline std::size_t accumulator_bytes(ElementType type) {
+  return element_bytes(accumulator_type(type));
+}
 /// The same in two goes. Combines `inputs`, of ranks that follow each other, behind what `combined` holds of the ranks
 /// before them.
 /// \param combined  accumulators \param is_first  there are no ranks before: `combined` is overwritten

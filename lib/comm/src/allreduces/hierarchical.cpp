@@ -1,6 +1,7 @@
 #include "hierarchical.hpp"
 
 #include "fold.hpp"
+#include "levels.hpp"
 #include "pending_messages.hpp"
 #include "stepwise.hpp"
 
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 #include <vector>
 
 namespace selvage::detail {
@@ -47,15 +47,11 @@ class Hierarchical final : public Stepwise {
         leaders_(leaders_of(machine_)),
         slot_bytes_(static_cast<std::int64_t>(slot_elements * static_cast<std::int64_t>(width()))),
         accumulator_bytes_(static_cast<std::int64_t>(accumulator_bytes(parts.elements.type))),
-        combined_(static_cast<std::size_t>(slot_elements * accumulator_bytes_)),
+        combined_(memory_of_messages_.allocate(static_cast<std::size_t>(slot_elements * accumulator_bytes_))),
         inputs_(static_cast<std::size_t>(size())),
-        messages_(parts.context, parts.first_tag) {}
-  /// MPI may still use the buffers of messages that were given up.
-  ~Hierarchical() override {
-    if (!messages_.empty()) static_cast<void>(new std::vector<std::byte>(std::move(combined_)));
-  }
+        messages_(parts.context, memory_of_messages_, parts.first_tag) {}
 
-  [[nodiscard]] std::int64_t bytes_between_hosts() const override { return sent_bytes_; }
+  [[nodiscard]] std::int64_t bytes_between_hosts() const override { return messages_.bytes_between_hosts(); }
 
  private:
   enum Tag { combined_tag, result_tag };
@@ -89,8 +85,7 @@ class Hierarchical final : public Stepwise {
     std::byte* const result = memory(place()) + slot + bytes(part.begin);
     if (turn_ == Turn::asking) {
       if (host_ > 0)
-        messages_.receive(combined_.data(), part.count * accumulator_bytes_, leader_on(host_ - 1),
-                          combined_tag);
+        messages_.receive(combined_, part.count * accumulator_bytes_, leader_on(host_ - 1), combined_tag);
       turn_ = Turn::combining;
     }
     if (turn_ == Turn::combining) {
@@ -107,20 +102,19 @@ class Hierarchical final : public Stepwise {
   void combine(std::int64_t slot, const Part& part, std::byte* result) {
     for (int r = 0; r < size(); ++r)
       inputs_[static_cast<std::size_t>(r)] = memory(r) + slot + bytes(part.begin);
-    fold_on(parts().elements.type, parts().operation, inputs_, host_ == 0, combined_.data(), part.count);
+    fold_on(parts().elements.type, parts().operation, inputs_, host_ == 0, combined_, part.count);
     if (!is_last_host()) {
-      send(combined_.data(), part.count * accumulator_bytes_, host_ + 1, combined_tag);
+      send(combined_, part.count * accumulator_bytes_, host_ + 1, combined_tag);
       messages_.receive(result, bytes(part.count), leader_on(machine_.host_count() - 1), result_tag);
       return;
     }
-    conclude_fold(parts().elements.type, parts().operation, parts().context.size(), combined_.data(), result,
+    conclude_fold(parts().elements.type, parts().operation, parts().context.size(), combined_, result,
                   part.count);
     for (int host = 0; host < host_; ++host) send(result, bytes(part.count), host, result_tag);
   }
 
   void send(const std::byte* from, std::int64_t message_bytes, int host, Tag tag) {
     messages_.send(from, message_bytes, leader_on(host), tag);
-    sent_bytes_ += message_bytes;
   }
 
   [[nodiscard]] int leader_on(int host) const {
@@ -136,16 +130,20 @@ class Hierarchical final : public Stepwise {
   int leaders_;
   std::int64_t slot_bytes_;
   std::int64_t accumulator_bytes_;
-  std::vector<std::byte> combined_;  ///< of this leader's part, by the hosts up to here
+  MessageMemory memory_of_messages_;
+  std::byte* combined_;  ///< of this leader's part, by the hosts up to here
   std::vector<const std::byte*> inputs_;
   PendingMessages messages_;
   Turn turn_ = Turn::asking;
-  std::int64_t sent_bytes_ = 0;
 };
 
 }  // namespace
 
 std::unique_ptr<AllreduceRunner> make_hierarchical(const AllreduceParts& parts) {
+  if (parts.inner || parts.outer)
+    return make_levels(parts, ranks_by_host(parts), parts.inner.value_or(AllreduceAlgorithm::gsb),
+                       parts.outer.value_or(AllreduceAlgorithm::btb),
+                       {.chunk_bytes = most_slot_bytes, .lanes = 2});
   const auto width = static_cast<std::int64_t>(element_bytes(parts.elements.type));
   return std::make_unique<Hierarchical>(
       parts, std::clamp<std::int64_t>(parts.elements.count, 1, most_slot_bytes / width));

@@ -19,6 +19,9 @@ namespace selvage::detail {
 ///
 /// For n elements and H hosts, (H - 1) n leave hosts on the way there, as accumulators, and (H - 1) n on the way back:
 /// for two hosts the least that any allreduce can do. On hosts only.
+///
+/// With AllreduceOptions::inner or outer, the thesis's own form instead: each host combines at its first rank by the one,
+/// these combine by the other, and hosts share the result.
 [[nodiscard]] std::unique_ptr<AllreduceRunner> make_hierarchical(const AllreduceParts& parts);
 
 /// Why not; empty where it is possible.

@@ -16,13 +16,13 @@ Lockstep::Lockstep(ContextState& context, const Executor& executor, std::vector<
 
 void Lockstep::publish(std::uint64_t steps) const {
   for (int peer = 0; peer < size(); ++peer) {
-    if (peer != place_) release_epoch(flag(place_, peer), steps);
+    if (peer != place_) publish_to(peer, steps);
   }
 }
 
 bool Lockstep::all_have_done(std::uint64_t steps) const {
   for (int peer = 0; peer < size(); ++peer) {
-    if (peer != place_ && !has_reached(acquire_epoch(flag(peer, place_)), steps)) return false;
+    if (peer != place_ && !has_done(peer, steps)) return false;
   }
   return true;
 }
@@ -30,12 +30,17 @@ bool Lockstep::all_have_done(std::uint64_t steps) const {
 std::string Lockstep::describe_late(std::uint64_t steps) const {
   std::string late;
   for (int peer = 0; peer < size(); ++peer) {
-    const std::uint64_t seen = peer == place_ ? steps : acquire_epoch(flag(peer, place_));
-    if (has_reached(seen, steps)) continue;
-    late += fmt::format("{}rank {} (step {} wanted, {} seen)", late.empty() ? "" : ", ",
-                        group_[static_cast<std::size_t>(peer)], steps, seen);
+    const std::string one = describe_late(peer, steps);
+    if (!one.empty()) late += (late.empty() ? "" : ", ") + one;
   }
   return late;
+}
+
+std::string Lockstep::describe_late(int peer, std::uint64_t steps) const {
+  const std::uint64_t seen = peer == place_ ? steps : acquire_epoch(flag(peer, place_));
+  if (has_reached(seen, steps)) return {};
+  return fmt::format("rank {} (step {} wanted, {} seen)", group_[static_cast<std::size_t>(peer)], steps,
+                     seen);
 }
 
 }  // namespace selvage::detail

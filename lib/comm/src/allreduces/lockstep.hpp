@@ -22,7 +22,7 @@ class Lockstep {
  public:
   /// Collective over the context.
   /// \param group  the ranks that share a host, this one among them
-  /// \param bytes  of each rank's memory
+  /// \param bytes  of this rank's memory
   Lockstep(ContextState& context, const Executor& executor, std::vector<int> group, std::size_t bytes,
            std::string_view purpose);
 
@@ -37,6 +37,13 @@ class Lockstep {
   [[nodiscard]] bool all_have_done(std::uint64_t steps) const;
   /// Who has not, and what was seen of them.
   [[nodiscard]] std::string describe_late(std::uint64_t steps) const;
+
+  /// The same for one rank: for groups whose ranks don't all make the same steps.
+  void publish_to(int peer, std::uint64_t steps) const { release_epoch(flag(place_, peer), steps); }
+  [[nodiscard]] bool has_done(int peer, std::uint64_t steps) const {
+    return has_reached(acquire_epoch(flag(peer, place_)), steps);
+  }
+  [[nodiscard]] std::string describe_late(int peer, std::uint64_t steps) const;
 
  private:
   [[nodiscard]] Flag& flag(int of, int at) const { return reinterpret_cast<Flag*>(blocks_.of(at))[of]; }

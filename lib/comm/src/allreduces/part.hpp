@@ -25,4 +25,10 @@ struct Part {
   return {first, (end < count ? end : count) - first};
 }
 
+/// Elements that hold any part of at most `count`.
+[[nodiscard]] inline std::size_t most_part_of(std::int64_t count, int ranks) {
+  constexpr std::int64_t longest_line = 64;  // of 16-bit elements
+  return static_cast<std::size_t>(count / ranks + 2 * longest_line);
+}
+
 }  // namespace selvage::detail

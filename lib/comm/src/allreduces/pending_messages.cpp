@@ -9,7 +9,9 @@
 namespace selvage::detail {
 
 PendingMessages::~PendingMessages() {
-  if (!empty()) context_.give_up();
+  if (empty()) return;
+  context_.give_up();
+  memory_.abandon();
 }
 
 MPI_Request* PendingMessages::add(int rank) {
@@ -29,6 +31,7 @@ void PendingMessages::send(const std::byte* from, std::int64_t bytes, int rank, 
   check_mpi(
       MPI_Isend(from, static_cast<int>(bytes), MPI_BYTE, rank, first_tag_ + tag, context_.comm(), add(rank)),
       "MPI_Isend");
+  if (!context_.machine().same_host(context_.rank(), rank)) sent_bytes_ += bytes;
 }
 
 /// Drops those that are, so that what is left names who is late.

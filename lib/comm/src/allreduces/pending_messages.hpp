@@ -1,5 +1,7 @@
 #pragma once
 
+#include "message_memory.hpp"
+
 #include <mpi.h>
 
 #include <cstddef>
@@ -14,30 +16,35 @@ class ContextState;
 /// MPI messages of one reduction that are under way, and whom they wait for. Not collective.
 class PendingMessages {
  public:
+  /// \param memory     what messages use; abandoned with messages that are given up
   /// \param first_tag  added to the tags given below
-  PendingMessages(ContextState& context, int first_tag) : context_(context), first_tag_(first_tag) {}
+  PendingMessages(ContextState& context, MessageMemory& memory, int first_tag)
+      : context_(context), memory_(memory), first_tag_(first_tag) {}
   PendingMessages(const PendingMessages&) = delete;
   PendingMessages& operator=(const PendingMessages&) = delete;
-  /// Messages that are given up: their buffers must be kept.
   ~PendingMessages();
 
   /// Messages of no bytes are neither sent nor received.
-  void receive(std::byte* to, std::int64_t bytes, int rank, int tag);
-  void send(const std::byte* from, std::int64_t bytes, int rank, int tag);
+  void receive(std::byte* to, std::int64_t bytes, int rank, int tag = 0);
+  void send(const std::byte* from, std::int64_t bytes, int rank, int tag = 0);
   /// Polls. \throws Error{mpi}
   [[nodiscard]] bool are_done();
   [[nodiscard]] bool empty() const { return requests_.empty(); }
   /// The ranks of those that aren't done, with `what` is awaited of them.
   [[nodiscard]] std::string describe(const char* what) const;
+  /// Sent so far.
+  [[nodiscard]] std::int64_t bytes_between_hosts() const { return sent_bytes_; }
 
  private:
   MPI_Request* add(int rank);
 
   ContextState& context_;
+  MessageMemory& memory_;
   int first_tag_;
   std::vector<MPI_Request> requests_;
   std::vector<int> ranks_;  ///< of the requests
   std::vector<int> done_;   ///< MPI's list of those that have ended
+  std::int64_t sent_bytes_ = 0;
 };
 
 }  // namespace selvage::detail

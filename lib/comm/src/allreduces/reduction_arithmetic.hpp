@@ -31,7 +31,7 @@ KOKKOS_INLINE_FUNCTION T from_accumulator(Accumulator<T> value) {
   }
 }
 
-/// `lower` is of the lower ranks: everything is combined in rank order, whatever the algorithm. Integers wrap.
+/// `lower` is of the lower ranks, where algorithms combine in rank order. Integers wrap.
 template <ReduceOperation operation, class A>
 KOKKOS_INLINE_FUNCTION A combine(A lower, A higher) {
   if constexpr (operation == ReduceOperation::min) {

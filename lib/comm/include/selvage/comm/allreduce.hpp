@@ -50,13 +50,13 @@ Elements describe_elements(const View& view) {
 ///
 /// Plan once, run many: the constructor chooses an algorithm, allocates and maps; run() does none of that. Elements
 /// are combined in rank order, 16-bit ones in fp32, and rounded once, so that the bits depend on neither algorithm
-/// nor size nor timing, and are the same on all ranks.
+/// nor size nor timing, and are the same on all ranks. AllreduceOptions::fast allows another order, on which they depend.
 ///
 /// One Allreduce has one reduction in flight; several may overlap. All ranks start and finish theirs in the same
 /// order. Not thread-safe. The View must stay allocated, at the same address, as long as the Allreduce lives. Those of
 /// Grid::allocate or Context::allocate_shared are combined without a copy between ranks of one host.
 ///
-/// Source: Faraji, thesis ch. 3 and 4 (Selvage mechanisms B1, B3, B5, B7), with epochs
+/// Source: Faraji, thesis ch. 3 and 4; Temucin et al. (Selvage mechanisms B1 to B5, B7), with epochs
 /// for their toggled flags.
 class Allreduce {
  public:

@@ -8,15 +8,21 @@ namespace selvage {
 /// How the elements of all ranks become one. Integers wrap; their average is divided towards zero.
 enum class ReduceOperation { sum, average, min, max, product };
 
-/// How an allreduce moves its bytes. All give the same bits: every element is combined in rank order.
+/// How an allreduce moves its bytes. Those in rank order all give the same bits; the others need AllreduceOptions::fast.
 enum class AllreduceAlgorithm {
-  one_shot,  ///< every rank shows its elements to all, and each combines all of them; on GPUs 8 bytes at a time (LL)
+  one_shot,  ///< every rank shows its elements to all, and each combines all; on GPUs 8 bytes at a time (LL)
   one_shot_ll128,  ///< the same in lines of 120 bytes that carry their own flag; on GPUs
   two_shot,  ///< each rank combines its part of the elements and gives the result to all, where they lie
   two_shot_ll128,  ///< the same in lines of 120 bytes that carry their own flag; on GPUs
   two_shot_push,   ///< the same by stores alone, chunk by chunk: the fastest for many bytes; on GPUs
-  hierarchical,    ///< hosts combine theirs one after the other, through shared memory inside
-  mpi,             ///< two_shot by MPI's messages, between ranks that don't map each other's memory
+  gsb,           ///< ranks of a host copy into a buffer of the first, which combines; all copy the result out
+  hierarchical,  ///< hosts combine theirs one after the other, through shared memory inside
+  mpi,           ///< two_shot by MPI's messages, between ranks that don't map each other's memory
+  btb,           ///< up a binomial tree and down again; not in rank order, like those that follow
+  recursive_doubling,  ///< ranks at growing distances swap what they have combined
+  ring,                ///< parts go round, and each rank adds its elements
+  segmented_ring,      ///< ring for short segments, several at a time
+  pipelined,           ///< groups combine at their leaders, leaders exchange: chunks in stages that overlap
 };
 
 [[nodiscard]] std::string_view to_string(ReduceOperation operation);
@@ -30,6 +36,16 @@ struct AllreduceOptions {
   std::optional<AllreduceAlgorithm> algorithm = {};
   /// How many multiprocessors of a GPU it may take from other kernels; 0: as many as help.
   int multiprocessors = 0;
+  /// Allow algorithms that combine in another order than by rank: all ranks still get the same bits as each other, but
+  /// they depend on algorithm and rank layout. SELVAGE_ALLREDUCE_FAST=yes or no overrules it.
+  bool fast = false;
+  /// For hierarchical and pipelined, both fast then: how a host, or group, combines (gsb, btb), and how its first rank
+  /// does with those of the others (gsb, btb, recursive_doubling, ring, mpi). hierarchical without any is in rank order;
+  /// with one, the other is gsb inside and btb outside. In SELVAGE_ALLREDUCE: "hierarchical:gsb,btb".
+  std::optional<AllreduceAlgorithm> inner = {};
+  std::optional<AllreduceAlgorithm> outer = {};
+  /// For pipelined: ranks per group, the last may be smaller; 0: hosts are groups. In SELVAGE_ALLREDUCE: "pipelined:2".
+  int group_size = 0;
 };
 
 }  // namespace selvage

@@ -1,0 +1,94 @@
+#include "allreduce_request.hpp"
+
+#include <selvage/environment.hpp>
+#include <selvage/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <span>
+#include <system_error>
+
+namespace selvage::detail {
+namespace {
+
+using Algorithm = AllreduceAlgorithm;
+
+constexpr std::array inner_algorithms{Algorithm::gsb, Algorithm::btb};
+constexpr std::array outer_algorithms{Algorithm::gsb, Algorithm::btb, Algorithm::recursive_doubling,
+                                      Algorithm::ring, Algorithm::mpi};
+
+void require_one_of(std::string_view level, std::optional<Algorithm> algorithm,
+                    std::span<const Algorithm> possible) {
+  if (!algorithm || std::ranges::find(possible, *algorithm) != possible.end()) return;
+  std::string names;
+  for (const Algorithm each : possible)
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", to_string(each));
+  throw Error(ErrorKind::usage, fmt::format("{} can't be the {} algorithm of an Allreduce: there are {}",
+                                            to_string(*algorithm), level, names));
+}
+
+void require_coherent(const AllreduceOptions& options) {
+  const bool is_hierarchical = options.algorithm == Algorithm::hierarchical;
+  const bool is_pipelined = options.algorithm == Algorithm::pipelined;
+  if ((options.inner || options.outer) && !is_hierarchical && !is_pipelined)
+    throw Error(ErrorKind::usage,
+                "the options inner and outer of an Allreduce are for hierarchical and pipelined");
+  if (options.group_size != 0 && !is_pipelined)
+    throw Error(ErrorKind::usage, "the option group_size of an Allreduce is for pipelined");
+  if (options.group_size < 0)
+    throw Error(ErrorKind::usage,
+                fmt::format("the group_size {} of an Allreduce is negative", options.group_size));
+  require_one_of("inner", options.inner, inner_algorithms);
+  require_one_of("outer", options.outer, outer_algorithms);
+}
+
+int parse_group_size(std::string_view text) {
+  int size = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+  if (error != std::errc() || end != text.data() + text.size() || size < 1)
+    throw Error(ErrorKind::input,
+                fmt::format("\"{}\" is no group size: pipelined:2 has groups of two ranks", text));
+  return size;
+}
+
+}  // namespace
+
+void parse_forced_allreduce(std::string_view text, AllreduceOptions& options) {
+  const std::size_t colon = text.find(':');
+  options.algorithm = parse_allreduce_algorithm(text.substr(0, colon));
+  if (colon == std::string_view::npos) return;
+  const std::string_view details = text.substr(colon + 1);
+  if (options.algorithm == Algorithm::pipelined) {
+    options.group_size = parse_group_size(details);
+    return;
+  }
+  const std::size_t comma = details.find(',');
+  if (options.algorithm != Algorithm::hierarchical || comma == std::string_view::npos)
+    throw Error(ErrorKind::input,
+                fmt::format("SELVAGE_ALLREDUCE={}: only hierarchical:INNER,OUTER and pipelined:GROUP_SIZE "
+                            "have something behind a colon",
+                            text));
+  options.inner = parse_allreduce_algorithm(details.substr(0, comma));
+  options.outer = parse_allreduce_algorithm(details.substr(comma + 1));
+}
+
+AllreduceRequest read_allreduce_request(const AllreduceOptions& options) {
+  AllreduceRequest request{options, "the option algorithm"};
+  if (const auto text = environment_text("SELVAGE_ALLREDUCE"); text && !options.algorithm) {
+    parse_forced_allreduce(*text, request.options);
+    request.forced_by = "SELVAGE_ALLREDUCE";
+  }
+  if (const auto fast = environment_text("SELVAGE_ALLREDUCE_FAST")) {
+    if (*fast != "yes" && *fast != "no")
+      throw Error(ErrorKind::input, fmt::format("SELVAGE_ALLREDUCE_FAST={} is neither yes nor no", *fast));
+    request.options.fast = *fast == "yes";
+  }
+  require_coherent(request.options);
+  return request;
+}
+
+}  // namespace selvage::detail

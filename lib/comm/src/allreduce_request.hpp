@@ -1,0 +1,23 @@
+#pragma once
+
+#include <selvage/comm/allreduce_options.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace selvage::detail {
+
+/// What is asked of an Allreduce, by its options and by the environment.
+struct AllreduceRequest {
+  AllreduceOptions options;
+  std::string forced_by;  ///< what forces its algorithm
+};
+
+/// \throws Error{input} for what the environment says, Error{usage} for options that don't go together
+[[nodiscard]] AllreduceRequest read_allreduce_request(const AllreduceOptions& options);
+
+/// Sets what SELVAGE_ALLREDUCE says: an algorithm, "hierarchical:INNER,OUTER" or "pipelined:GROUP_SIZE".
+/// \throws Error{input}
+void parse_forced_allreduce(std::string_view text, AllreduceOptions& options);
+
+}  // namespace selvage::detail

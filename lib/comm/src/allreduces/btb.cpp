@@ -1,0 +1,12 @@
+#include "btb.hpp"
+
+#include "levels.hpp"
+
+namespace selvage::detail {
+
+std::unique_ptr<AllreduceRunner> make_btb(const AllreduceParts& parts) {
+  return make_levels(parts, {all_ranks(parts)}, AllreduceAlgorithm::btb, AllreduceAlgorithm::mpi,
+                     {.chunk_bytes = 256 * 1024, .lanes = 2});
+}
+
+}  // namespace selvage::detail

@@ -1,0 +1,109 @@
+#include "levels.hpp"
+
+#include "../context_state.hpp"
+#include "group_collectives.hpp"
+#include "lane.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+namespace selvage::detail {
+namespace {
+
+class Levels final : public AllreduceRunner {
+ public:
+  Levels(const AllreduceParts& parts, std::int64_t chunk_elements, const std::vector<Level>& levels,
+         int lanes)
+      : elements_(parts.elements), chunk_elements_(chunk_elements) {
+    for (int lane = 0; lane < lanes; ++lane) lanes_.emplace_back(parts, levels, chunk_elements, lane);
+  }
+
+  void start(Executor& executor) override {
+    for (std::size_t lane = 0; lane < lanes_.size(); ++lane)
+      enter(executor, lanes_[lane], static_cast<std::int64_t>(lane) * chunk_elements_);
+    static_cast<void>(progress(executor));
+  }
+
+  bool progress(Executor& executor) override {
+    bool all_done = true;
+    for (Lane& lane : lanes_) {
+      while (!lane.is_idle() && lane.progress(executor))
+        enter(executor, lane, lane.begin() + static_cast<std::int64_t>(lanes_.size()) * chunk_elements_);
+      all_done = all_done && lane.is_idle();
+    }
+    return all_done;
+  }
+
+  [[nodiscard]] std::string describe_late() const override {
+    for (const Lane& lane : lanes_) {
+      if (!lane.is_idle()) return lane.describe_late();
+    }
+    return {};
+  }
+  [[nodiscard]] std::int64_t bytes_between_hosts() const override {
+    std::int64_t bytes = 0;
+    for (const Lane& lane : lanes_) bytes += lane.bytes_between_hosts();
+    return bytes;
+  }
+
+ private:
+  void enter(Executor& executor, Lane& lane, std::int64_t begin) const {
+    const std::int64_t count = std::min(chunk_elements_, elements_.count - begin);
+    if (count > 0) lane.enter(executor, begin, count);
+  }
+
+  Elements elements_;
+  std::int64_t chunk_elements_;
+  std::deque<Lane> lanes_;
+};
+
+bool fits_one_host(const AllreduceParts& parts, const std::vector<std::vector<int>>& groups) {
+  const topo::Machine& machine = parts.context.machine();
+  return parts.executor.runs_on_host() && parts.context.mapping_refusal(MemoryKind::host).empty() &&
+         std::ranges::all_of(groups, [&](const std::vector<int>& group) {
+           return std::ranges::all_of(group,
+                                      [&](int rank) { return machine.same_host(group.front(), rank); });
+         });
+}
+
+}  // namespace
+
+std::unique_ptr<AllreduceRunner> make_levels(const AllreduceParts& parts,
+                                             const std::vector<std::vector<int>>& groups,
+                                             AllreduceAlgorithm inner, AllreduceAlgorithm outer,
+                                             const LevelShape& shape) {
+  const auto width = static_cast<std::int64_t>(element_bytes(parts.elements.type));
+  const std::int64_t most = std::max<std::int64_t>(1, shape.chunk_bytes / width);
+  const std::int64_t chunk_elements = std::clamp<std::int64_t>(parts.elements.count, 1, most);
+  const std::int64_t chunks = (parts.elements.count + chunk_elements - 1) / chunk_elements;
+
+  std::vector<Level> levels;
+  if (std::ranges::any_of(groups, [](const std::vector<int>& group) { return group.size() > 1; })) {
+    const auto own = std::ranges::find_if(groups, [&](const std::vector<int>& group) {
+      return std::ranges::find(group, parts.context.rank()) != group.end();
+    });
+    levels.push_back({inner, *own, fits_one_host(parts, groups)});
+  }
+  if (groups.size() > 1) {
+    Level& level = levels.emplace_back(Level{outer, {}, false});
+    for (const std::vector<int>& group : groups) level.group.push_back(group.front());
+  }
+  return std::make_unique<Levels>(parts, chunk_elements, levels,
+                                  static_cast<int>(std::min<std::int64_t>(shape.lanes, chunks)));
+}
+
+std::unique_ptr<AllreduceRunner> make_flat(const AllreduceParts& parts, AllreduceAlgorithm algorithm,
+                                           const LevelShape& shape) {
+  std::vector<std::vector<int>> singles;
+  for (const int rank : all_ranks(parts)) singles.push_back({rank});
+  return make_levels(parts, singles, algorithm, algorithm, shape);
+}
+
+std::vector<std::vector<int>> ranks_by_host(const AllreduceParts& parts) {
+  std::vector<std::vector<int>> groups;
+  for (const topo::LogicalHost& host : parts.context.machine().hosts()) groups.push_back(host.ranks);
+  return groups;
+}
+
+}  // namespace selvage::detail

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace selvage::detail {
+
+/// Host memory that messages are sent from and received into. Where some are given up, MPI may still use it: then it is
+/// never freed.
+class MessageMemory {
+ public:
+  MessageMemory() = default;
+  MessageMemory(const MessageMemory&) = delete;
+  MessageMemory& operator=(const MessageMemory&) = delete;
+  ~MessageMemory() {
+    if (is_abandoned_) static_cast<void>(new std::vector(std::move(blocks_)));
+  }
+
+  /// Aligned for every element type.
+  [[nodiscard]] std::byte* allocate(std::size_t bytes) {
+    std::shared_ptr<std::byte[]> block(new std::byte[bytes]);
+    std::byte* const data = block.get();
+    keep(std::move(block));
+    return data;
+  }
+  /// Memory that something else owns.
+  void keep(std::shared_ptr<void> block) { blocks_.push_back(std::move(block)); }
+  void abandon() { is_abandoned_ = true; }
+
+ private:
+  std::vector<std::shared_ptr<void>> blocks_;
+  bool is_abandoned_ = false;
+};
+
+}  // namespace selvage::detail

@@ -1,0 +1,94 @@
+#include "allreduce_elements.hpp"
+#include "thrown.hpp"
+
+#include <selvage/comm/allreduce.hpp>
+
+#include <Kokkos_Core.hpp>
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace selvage::test {
+namespace {
+
+using Algorithm = AllreduceAlgorithm;
+using Operation = ReduceOperation;
+
+class AllreduceErrors : public testing::Test {
+ protected:
+  AllreduceErrors() : context_(MPI_COMM_WORLD) {}
+  [[nodiscard]] bool is_last() const { return context_.rank() == context_.size() - 1; }
+
+  template <class View>
+  std::string refusal(ErrorKind kind, const AllreduceOptions& options, const View& view) {
+    return message_on_all_ranks(kind, [&] { Allreduce(Space(), context_, options, view); });
+  }
+  const Context context_;
+};
+
+TEST_F(AllreduceErrors, NameTheRanksWhoseCountsDiffer) {
+  if (context_.size() == 1) GTEST_SKIP() << "for several ranks";
+  const Kokkos::View<double*, Space> view("gradients", is_last() ? 11 : 10);
+  const std::string message = refusal(ErrorKind::usage, {}, view);
+  EXPECT_NE(message.find("10 on rank 0, 11 on rank " + std::to_string(context_.size() - 1)),
+            std::string::npos)
+      << message;
+}
+TEST_F(AllreduceErrors, NameTheRanksWhoseOperationsDiffer) {
+  if (context_.size() == 1) GTEST_SKIP() << "for several ranks";
+  const Kokkos::View<double*, Space> view("gradients", 10);
+  const std::string message =
+      refusal(ErrorKind::usage, {.operation = is_last() ? Operation::max : Operation::min}, view);
+  EXPECT_NE(message.find("the operation: min on rank 0, max on rank"), std::string::npos) << message;
+}
+TEST_F(AllreduceErrors, RefuseGaps) {
+  const Kokkos::View<double**, Kokkos::LayoutLeft, Space> all("all", 8, 8);
+  const auto some = Kokkos::subview(all, std::pair(0, 4), Kokkos::ALL());
+  const std::string message = refusal(ErrorKind::usage, {}, some);
+  EXPECT_NE(message.find("gaps"), std::string::npos) << message;
+}
+TEST_F(AllreduceErrors, ListTheAlgorithmsForAnUnknownOne) {
+  const ScopedVariable variable("SELVAGE_ALLREDUCE", "telepathy");
+  const Kokkos::View<double*, Space> view("gradients", 10);
+  const std::string message = refusal(ErrorKind::input, {}, view);
+  EXPECT_NE(message.find("one_shot, one_shot_ll128, two_shot, two_shot_ll128, two_shot_push, gsb, "
+                         "hierarchical, mpi, btb, recursive_doubling, ring, segmented_ring, "
+                         "pipelined"),
+            std::string::npos)
+      << message;
+}
+TEST_F(AllreduceErrors, SayWhatAllowsAnotherOrder) {
+  const Kokkos::View<double*, Space> view("gradients", 10);
+  for (const auto algorithm : {Algorithm::btb, Algorithm::recursive_doubling, Algorithm::ring,
+                               Algorithm::segmented_ring, Algorithm::pipelined}) {
+    const std::string message = refusal(ErrorKind::unsupported, {.algorithm = algorithm}, view);
+    EXPECT_NE(message.find("the option fast, or SELVAGE_ALLREDUCE_FAST=yes, allows that"), std::string::npos)
+        << message;
+  }
+  const std::string message =
+      refusal(ErrorKind::unsupported, {.algorithm = Algorithm::hierarchical, .inner = Algorithm::gsb}, view);
+  EXPECT_NE(message.find("the option fast"), std::string::npos) << message;
+}
+TEST_F(AllreduceErrors, NameTheRanksThatAllowAnotherOrder) {
+  if (context_.size() == 1) GTEST_SKIP() << "for several ranks";
+  const Kokkos::View<double*, Space> view("gradients", 10);
+  const std::string message = refusal(ErrorKind::usage, {.fast = is_last()}, view);
+  EXPECT_NE(message.find("the option fast: false on rank 0, true on rank"), std::string::npos) << message;
+}
+TEST_F(AllreduceErrors, NameTheRanksWhoseLevelsDiffer) {
+  if (context_.size() == 1) GTEST_SKIP() << "for several ranks";
+  const Kokkos::View<double*, Space> view("gradients", 10);
+  AllreduceOptions options{.algorithm = Algorithm::hierarchical, .fast = true, .inner = Algorithm::gsb};
+  options.outer = is_last() ? Algorithm::ring : Algorithm::btb;
+  const std::string outer = refusal(ErrorKind::usage, options, view);
+  EXPECT_NE(outer.find("the outer algorithm: btb on rank 0, ring on rank"), std::string::npos) << outer;
+  options = {.algorithm = Algorithm::pipelined, .fast = true, .group_size = is_last() ? 2 : 1};
+  const std::string size = refusal(ErrorKind::usage, options, view);
+  EXPECT_NE(size.find("the group size: 1 on rank 0, 2 on rank"), std::string::npos) << size;
+}
+
+}  // namespace
+}  // namespace selvage::test

@@ -1,0 +1,77 @@
+#include "allreduce_request.hpp"
+
+#include <selvage/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace selvage::detail {
+namespace {
+
+using Algorithm = AllreduceAlgorithm;
+
+AllreduceOptions forced(std::string_view text) {
+  AllreduceOptions options;
+  parse_forced_allreduce(text, options);
+  return options;
+}
+
+template <class Function>
+std::string message_of(ErrorKind kind, const Function& function) {
+  try {
+    function();
+  } catch (const Error& error) {
+    EXPECT_EQ(to_string(error.kind()), to_string(kind));
+    return error.message();
+  }
+  return "nothing was thrown";
+}
+
+TEST(AllreduceRequest, ReadsAnAlgorithmWithWhatItIsMadeOf) {
+  EXPECT_EQ(forced("ring").algorithm, Algorithm::ring);
+  EXPECT_EQ(forced("hierarchical").inner, std::nullopt);
+  const AllreduceOptions levels = forced("hierarchical:btb,recursive_doubling");
+  EXPECT_EQ(levels.algorithm, Algorithm::hierarchical);
+  EXPECT_EQ(levels.inner, Algorithm::btb);
+  EXPECT_EQ(levels.outer, Algorithm::recursive_doubling);
+  const AllreduceOptions groups = forced("pipelined:3");
+  EXPECT_EQ(groups.algorithm, Algorithm::pipelined);
+  EXPECT_EQ(groups.group_size, 3);
+}
+
+TEST(AllreduceRequest, SaysWhatItCannotRead) {
+  for (const char* text : {"hierarchical:gsb", "ring:2", "mpi:gsb,btb"}) {
+    EXPECT_NE(message_of(ErrorKind::input, [&] { forced(text); }).find("hierarchical:INNER,OUTER"),
+              std::string::npos)
+        << text;
+  }
+  EXPECT_NE(message_of(ErrorKind::input, [] { forced("hierarchical:gsb,telepathy"); }).find("telepathy"),
+            std::string::npos);
+  for (const char* text : {"pipelined:", "pipelined:0", "pipelined:-1", "pipelined:2x"}) {
+    EXPECT_NE(message_of(ErrorKind::input, [&] { forced(text); }).find("is no group size"), std::string::npos)
+        << text;
+  }
+}
+
+TEST(AllreduceRequest, RefusesOptionsThatDontGoTogether) {
+  const auto message = [](const AllreduceOptions& options) {
+    return message_of(ErrorKind::usage, [&] { static_cast<void>(read_allreduce_request(options)); });
+  };
+  EXPECT_EQ(message({.algorithm = Algorithm::ring, .inner = Algorithm::gsb}),
+            "the options inner and outer of an Allreduce are for hierarchical and pipelined");
+  EXPECT_EQ(message({.outer = Algorithm::gsb}),
+            "the options inner and outer of an Allreduce are for hierarchical and pipelined");
+  EXPECT_EQ(message({.algorithm = Algorithm::hierarchical, .group_size = 2}),
+            "the option group_size of an Allreduce is for pipelined");
+  EXPECT_EQ(message({.algorithm = Algorithm::pipelined, .group_size = -2}),
+            "the group_size -2 of an Allreduce is negative");
+  EXPECT_EQ(message({.algorithm = Algorithm::hierarchical, .inner = Algorithm::ring}),
+            "ring can't be the inner algorithm of an Allreduce: there are gsb, btb");
+  EXPECT_EQ(message({.algorithm = Algorithm::hierarchical, .outer = Algorithm::one_shot}),
+            "one_shot can't be the outer algorithm of an Allreduce: there are gsb, btb, recursive_doubling, "
+            "ring, mpi");
+}
+
+}  // namespace
+}  // namespace selvage::detail
