@@ -44,6 +44,12 @@ struct Compute {
   }
 };
 
+struct CountWrong {
+  Gradient gradient;
+  float expected;
+  KOKKOS_FUNCTION void operator()(int i, int& wrong) const { wrong += gradient(i) == expected ? 0 : 1; }
+};
+
 class Overlap {
  public:
   Overlap(const Context& context, std::int64_t bytes, int multiprocessors)
@@ -133,9 +139,8 @@ class Overlap {
       int wrong = 0;
       for (const Gradient& gradient : gradients_) {
         int here = 0;
-        Kokkos::parallel_reduce(
-            "bench::verify", Kokkos::RangePolicy<Space>(0, gradient.extent_int(0)),
-            KOKKOS_LAMBDA(int i, int& sum) { sum += gradient(i) == expected ? 0 : 1; }, here);
+        Kokkos::parallel_reduce("bench::verify", Kokkos::RangePolicy<Space>(0, gradient.extent_int(0)),
+                                CountWrong{gradient, expected}, here);
         wrong += here;
       }
       MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, context_.comm());
