@@ -111,6 +111,13 @@ TEST_F(AllreduceTables, GiveWayToWhatIsForced) {
   expect_in("mpi (forced by SELVAGE_ALLREDUCE)", explained(1024));
 }
 
+TEST_F(AllreduceTables, AreNotOfKernelsThatMayTakeAPartOfAGpuOnly) {
+  write_table("mpi");
+  const ScopedVariable named(variable, path().c_str());
+  const std::string text = explained(1024, {.multiprocessors = 8});
+  EXPECT_EQ(text.find("row"), std::string::npos) << text;
+}
+
 TEST_F(AllreduceTables, AreReadOncePerContext) {
   write_table("mpi");
   const ScopedVariable named(variable, path().c_str());
