@@ -402,7 +402,7 @@ bundle() {
   download_ucx "$work"
   tar -czf "$bundled_ucx" -C "$work" ucx
   rm -rf "$work"
-  for package in libscotch-dev libtomlplusplus-dev; do
+  for package in libscotch-dev libtomlplusplus-dev nlohmann-json3-dev; do
     mapfile -t -O ${#packages[@]} packages < <(
       echo "$package"
       apt-cache depends --important "$package" | sed -nE 's/^ *Depends: (lib(scotch|tomlplusplus)[^ ]*)$/\1/p'
