@@ -52,6 +52,7 @@ AllreducePlan::AllreducePlan(std::shared_ptr<ContextState> context, const Execut
   context_->all_or_none(
       construction, [&] { chosen = choose_allreduce(facts(executor), request.options, request.forced_by); });
   algorithm_ = chosen.entry->algorithm;
+  form_ = form_of(algorithm_, request.options);
   why_ = chosen.why;
   if (context_->size() == 1 || elements_.count == 0) return;
   runner_ = chosen.entry->make({.context = *context_,
@@ -139,7 +140,7 @@ void AllreducePlan::finish(Executor& executor, std::uint64_t epoch) {
         context_->timeout(), context_->yields(), [&] { return runner_->progress(executor); },
         [&] {
           return fmt::format("{} in reduction {} of {} by {}", runner_->describe_late(), epoch_,
-                             name_of(elements_), to_string(algorithm_));
+                             name_of(elements_), form_);
         });
   }
   in_flight_ = false;
@@ -151,7 +152,7 @@ void AllreducePlan::check() const {
 
 std::string AllreducePlan::explain() const {
   return fmt::format("allreduce of {} x {} bytes between {} ranks: {} ({})\n", elements_.count,
-                     element_bytes(elements_.type), context_->size(), to_string(algorithm_), why_);
+                     element_bytes(elements_.type), context_->size(), form_, why_);
 }
 
 }  // namespace selvage::detail
