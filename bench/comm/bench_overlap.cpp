@@ -56,10 +56,9 @@ class Overlap {
       : context_(context), bytes_(bytes), space_(make_instance()) {
     for (int i = 0; i < buckets_per_step; ++i)
       gradients_.emplace_back("gradient", static_cast<std::size_t>(bytes) / sizeof(float));
-    buckets_.emplace(
-        space_, context,
-        GradientBucketsOptions{.allreduce = {.multiprocessors = multiprocessors}, .bucket_bytes = bytes},
-        gradients_);
+    buckets_.emplace(space_, context,
+                     GradientBucketsOptions{.multiprocessors = multiprocessors, .bucket_bytes = bytes},
+                     gradients_);
     verify();
     find_iterations();
   }

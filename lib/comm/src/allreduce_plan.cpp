@@ -63,6 +63,7 @@ AllreducePlan::AllreducePlan(std::shared_ptr<ContextState> context, const Execut
   context_->all_or_none(construction,
                         [&] { chosen = choose_allreduce(known, request.options, request.forced_by); });
   algorithm_ = chosen.entry->algorithm;
+  form_ = form_of(algorithm_, request.options);
   why_ = chosen.why;
   if (context_->size() == 1 || elements_.count == 0) return;
   runner_ = chosen.entry->make({.context = *context_,
@@ -166,7 +167,7 @@ bool AllreducePlan::poll(Executor& executor, std::uint64_t epoch) {
 
 std::string AllreducePlan::describe_late() const {
   return fmt::format("{} in reduction {} of {} by {}", runner_->describe_late(), epoch_, name_of(elements_),
-                     to_string(algorithm_));
+                     form_);
 }
 
 void AllreducePlan::check() const {
@@ -175,7 +176,7 @@ void AllreducePlan::check() const {
 
 std::string AllreducePlan::explain() const {
   return fmt::format("allreduce of {} x {} bytes between {} ranks: {} ({})\n", elements_.count,
-                     element_bytes(elements_.type), context_->size(), to_string(algorithm_), why_);
+                     element_bytes(elements_.type), context_->size(), form_, why_);
 }
 
 }  // namespace selvage::detail

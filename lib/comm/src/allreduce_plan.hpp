@@ -41,6 +41,7 @@ class AllreducePlan {
   Elements elements_;
   ReduceOperation operation_;
   AllreduceAlgorithm algorithm_ = AllreduceAlgorithm::mpi;
+  std::string form_;  ///< the algorithm and what it is made of
   std::string why_;
   std::unique_ptr<AllreduceRunner> runner_;
   std::uint64_t epoch_ = 0;

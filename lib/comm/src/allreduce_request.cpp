@@ -88,7 +88,22 @@ AllreduceRequest read_allreduce_request(const AllreduceOptions& options) {
     request.options.fast = *fast == "yes";
   }
   require_coherent(request.options);
+  AllreduceOptions& asked = request.options;
+  if (asked.algorithm == Algorithm::hierarchical && (asked.inner || asked.outer)) {
+    // The best pair of Faraji's thesis.
+    asked.inner = asked.inner.value_or(Algorithm::gsb);
+    asked.outer = asked.outer.value_or(Algorithm::btb);
+  }
   return request;
+}
+
+std::string form_of(AllreduceAlgorithm algorithm, const AllreduceOptions& options) {
+  const std::string_view name = to_string(algorithm);
+  if (algorithm == Algorithm::hierarchical && options.inner && options.outer)
+    return fmt::format("{}:{},{}", name, to_string(*options.inner), to_string(*options.outer));
+  if (algorithm == Algorithm::pipelined && options.group_size > 0)
+    return fmt::format("{}:{}", name, options.group_size);
+  return std::string(name);
 }
 
 }  // namespace selvage::detail

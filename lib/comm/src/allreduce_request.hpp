@@ -13,11 +13,15 @@ struct AllreduceRequest {
   std::string forced_by;  ///< what forces its algorithm
 };
 
+/// Of inner and outer neither is left open where one is given for hierarchical.
 /// \throws Error{input} for what the environment says, Error{usage} for options that don't go together
 [[nodiscard]] AllreduceRequest read_allreduce_request(const AllreduceOptions& options);
 
 /// Sets what SELVAGE_ALLREDUCE says: an algorithm, "hierarchical:INNER,OUTER" or "pipelined:GROUP_SIZE".
 /// \throws Error{input}
 void parse_forced_allreduce(std::string_view text, AllreduceOptions& options);
+
+/// What SELVAGE_ALLREDUCE would have to say for an algorithm as these options have it.
+[[nodiscard]] std::string form_of(AllreduceAlgorithm algorithm, const AllreduceOptions& options);
 
 }  // namespace selvage::detail

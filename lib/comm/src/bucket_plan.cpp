@@ -157,7 +157,11 @@ void BucketPlan::make_buckets() {
       data = bucket.packed.data;
     }
     bucket.allreduce = std::make_unique<AllreducePlan>(
-        context_, *communication_, options_.allreduce,
+        context_, *communication_,
+        AllreduceOptions{.operation = options_.operation,
+                         .algorithm = options_.algorithm,
+                         .multiprocessors = options_.multiprocessors,
+                         .fast = options_.fast},
         Elements{.label = fmt::format("bucket {}", number),
                  .data = data,
                  .count = bucket.layout.count,

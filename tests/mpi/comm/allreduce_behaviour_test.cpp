@@ -25,6 +25,24 @@ TEST(Allreduce, FollowsTheEnvironment) {
       << allreduce.explain();
 }
 
+TEST(Allreduce, TakesItsLevelsFromTheEnvironment) {
+  if (!on_host) GTEST_SKIP() << "for hosts";
+  const Context context(MPI_COMM_WORLD);
+  const ScopedVariable allowing("SELVAGE_ALLREDUCE_FAST", "yes");
+  const Kokkos::View<double*, Space> view("gradients", 10);
+  for (const char* form : {"hierarchical:gsb,gsb", "hierarchical:gsb,btb", "hierarchical:btb,gsb",
+                           "hierarchical:btb,btb", "pipelined:2"}) {
+    const ScopedVariable variable("SELVAGE_ALLREDUCE", form);
+    Allreduce allreduce(Space(), context, {}, view);
+    EXPECT_NE(allreduce.explain().find(std::string(form) + " (forced by SELVAGE_ALLREDUCE)"),
+              std::string::npos)
+        << allreduce.explain();
+    Kokkos::deep_copy(view, 1.0);
+    allreduce.run(Space());
+    EXPECT_EQ(view(9), context.size());
+  }
+}
+
 TEST(Allreduce, IsAllowedAnotherOrderByTheEnvironment) {
   const Context context(MPI_COMM_WORLD);
   const Kokkos::View<double*, Space> view("gradients", 10);

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <ostream>
 #include <random>
 #include <string>
 #include <vector>
@@ -34,17 +35,12 @@ struct Delay {
 /// One size, with values that change from round to round: rank r holds (r + 1) (round % 1000 + index).
 class Stressed {
  public:
-  Stressed(const Context& context, std::int64_t count, AllreduceAlgorithm algorithm)
+  Stressed(const Context& context, std::int64_t count, const AllreduceOptions& options)
       : ranks_(context.size()),
         rank_(context.rank()),
         view_("elements", static_cast<std::size_t>(count)),
         wrong_("wrong"),
-        allreduce_(Space(), context,
-                   {.algorithm = algorithm,
-                    .multiprocessors = 4,
-                    .fast = true,
-                    .group_size = algorithm == AllreduceAlgorithm::pipelined ? 2 : 0},
-                   view_) {}
+        allreduce_(Space(), context, options, view_) {}
 
   void run(int round) {
     const double factor = rank_ + 1;
@@ -76,23 +72,41 @@ class Stressed {
   Allreduce allreduce_;
 };
 
-class AllreduceStress : public testing::TestWithParam<AllreduceAlgorithm> {};
-
 using Algorithm = AllreduceAlgorithm;
 
-INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, AllreduceStress,
-                         testing::Values(Algorithm::one_shot, Algorithm::one_shot_ll128, Algorithm::two_shot,
-                                         Algorithm::two_shot_ll128, Algorithm::two_shot_push, Algorithm::gsb,
-                                         Algorithm::hierarchical, Algorithm::mpi, Algorithm::btb,
-                                         Algorithm::recursive_doubling, Algorithm::ring,
-                                         Algorithm::segmented_ring, Algorithm::pipelined),
-                         [](const auto& tested) { return std::string(to_string(tested.param)); });
+struct Case {
+  std::string name;
+  AllreduceOptions options;
+  bool by_messages = false;
 
-bool goes_by_messages(Algorithm algorithm) {
-  return algorithm == Algorithm::mpi || algorithm == Algorithm::recursive_doubling ||
-         algorithm == Algorithm::ring || algorithm == Algorithm::segmented_ring ||
-         algorithm == Algorithm::pipelined;
+  friend void PrintTo(const Case& tested, std::ostream* out) { *out << tested.name; }
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const auto algorithm :
+       {Algorithm::one_shot_ll128, Algorithm::two_shot_ll128, Algorithm::two_shot_push})
+    all.push_back({std::string(to_string(algorithm)), {.algorithm = algorithm, .multiprocessors = 4}});
+  for (const auto algorithm :
+       {Algorithm::one_shot, Algorithm::two_shot, Algorithm::gsb, Algorithm::hierarchical, Algorithm::mpi,
+        Algorithm::btb, Algorithm::recursive_doubling, Algorithm::ring, Algorithm::segmented_ring}) {
+    const bool by_messages = algorithm == Algorithm::mpi || algorithm == Algorithm::recursive_doubling ||
+                             algorithm == Algorithm::ring || algorithm == Algorithm::segmented_ring;
+    all.push_back({std::string(to_string(algorithm)), {.algorithm = algorithm, .fast = true}, by_messages});
+  }
+  all.push_back({"pipelined", {.algorithm = Algorithm::pipelined, .fast = true, .group_size = 2}, true});
+  all.push_back({"hierarchical_btb_btb",
+                 {.algorithm = Algorithm::hierarchical,
+                  .fast = true,
+                  .inner = Algorithm::btb,
+                  .outer = Algorithm::btb}});
+  return all;
 }
+
+class AllreduceStress : public testing::TestWithParam<Case> {};
+
+INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, AllreduceStress, testing::ValuesIn(cases()),
+                         [](const auto& tested) { return tested.param.name; });
 
 /// Back to back, of sizes that take turns, with ranks that are late now and then.
 TEST_P(AllreduceStress, StaysExactWhoeverIsLate) {
@@ -101,12 +115,13 @@ TEST_P(AllreduceStress, StaysExactWhoeverIsLate) {
   try {
     // The last has several chunks per block on GPUs.
     for (const std::int64_t count : {1, 33, 1000, on_host ? 4099 : 400'001})
-      sizes.push_back(std::make_unique<Stressed>(context, count, GetParam()));
+      sizes.push_back(std::make_unique<Stressed>(context, count, GetParam().options));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::unsupported) throw;
     GTEST_SKIP() << error.message();
   }
-  const int rounds = goes_by_messages(GetParam()) ? 10'000 : 100'000;
+  const bool by_messages = GetParam().by_messages || context.machine().host_count() > 1;
+  const int rounds = by_messages ? 10'000 : 100'000;
   std::minstd_rand dice(static_cast<unsigned>(context.rank() + 1));
   for (int round = 0; round < rounds; ++round) {
     if (dice() % 64 == 0) sched_yield();

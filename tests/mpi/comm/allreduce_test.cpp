@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,8 @@ struct Case {
   std::string name;
   AllreduceOptions options;
   bool is_shared = false;
+
+  friend void PrintTo(const Case& tested, std::ostream* out) { *out << tested.name; }
 };
 
 std::vector<Case> cases() {

@@ -97,7 +97,7 @@ class GradientBucketsTest : public testing::Test {
     std::vector<int> order = backwards(model.count());
     for (int number = 0; number < 6; ++number) {
       step(buckets, model, order, number);
-      ASSERT_EQ(model.first_wrong(options.allreduce.operation, context_.size(), number), -1)
+      ASSERT_EQ(model.first_wrong(options.operation, context_.size(), number), -1)
           << "step " << number << ", buckets of " << options.bucket_bytes << " bytes";
       if (number >= 2) std::ranges::shuffle(order, dice);
     }
@@ -112,7 +112,7 @@ TEST_F(GradientBucketsTest, GiveTheBitsOfAnAllreduceHoweverTheyAreCut) {
     const Model model(is_one_allocation);
     for (const Operation operation : {Operation::average, Operation::sum, Operation::max}) {
       for (const std::int64_t bucket_bytes : {1, 4000, 1 << 20})
-        expect_right(model, {.allreduce = {.operation = operation}, .bucket_bytes = bucket_bytes});
+        expect_right(model, {.operation = operation, .bucket_bytes = bucket_bytes});
     }
   }
 }
@@ -153,8 +153,7 @@ TEST_F(GradientBucketsTest, TakeViewsOfSeveralTypes) {
   const Kokkos::View<double*, Space> wide("wide", 100);
   const Kokkos::View<float**, Space> narrow("narrow", 10, 20);
   const Kokkos::View<std::int32_t*, Space> counts("counts", 7);
-  GradientBuckets buckets(space_, context_, {.allreduce = {.operation = Operation::sum}}, wide, narrow,
-                          counts);
+  GradientBuckets buckets(space_, context_, {.operation = Operation::sum}, wide, narrow, counts);
   for (int number = 0; number < 3; ++number) {
     Kokkos::deep_copy(wide, context_.rank() + number + 0.5);
     Kokkos::deep_copy(narrow, static_cast<float>(context_.rank()) + 0.25F);

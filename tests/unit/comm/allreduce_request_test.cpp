@@ -40,6 +40,23 @@ TEST(AllreduceRequest, ReadsAnAlgorithmWithWhatItIsMadeOf) {
   EXPECT_EQ(groups.group_size, 3);
 }
 
+TEST(AllreduceRequest, SaysWhatItHasRead) {
+  for (const char* form : {"ring", "hierarchical", "hierarchical:btb,mpi", "pipelined", "pipelined:4"}) {
+    const AllreduceOptions options = forced(form);
+    EXPECT_EQ(form_of(*options.algorithm, options), form);
+  }
+}
+
+TEST(AllreduceRequest, LeavesNoLevelOpen) {
+  const AllreduceOptions outer =
+      read_allreduce_request({.algorithm = Algorithm::hierarchical, .outer = Algorithm::ring}).options;
+  EXPECT_EQ(outer.inner, Algorithm::gsb);
+  const AllreduceOptions inner =
+      read_allreduce_request({.algorithm = Algorithm::hierarchical, .inner = Algorithm::btb}).options;
+  EXPECT_EQ(inner.outer, Algorithm::btb);
+  EXPECT_EQ(read_allreduce_request({.algorithm = Algorithm::hierarchical}).options.inner, std::nullopt);
+}
+
 TEST(AllreduceRequest, SaysWhatItCannotRead) {
   for (const char* text : {"hierarchical:gsb", "ring:2", "mpi:gsb,btb"}) {
     EXPECT_NE(message_of(ErrorKind::input, [&] { forced(text); }).find("hierarchical:INNER,OUTER"),

@@ -16,8 +16,8 @@ class Executor;
 struct SlotBlock {
   int slot;
   std::int64_t bytes;
-  /// Others fill the slot too: the sender waits for the receiver's word. Otherwise it is free whenever the sender has
-  /// the last result.
+  /// Another rank fills the slot before: the sender waits for the receiver's word. Otherwise the slot is free whenever
+  /// the sender has the last result.
   bool is_shared;
 };
 

@@ -140,9 +140,8 @@ class Hierarchical final : public Stepwise {
 }  // namespace
 
 std::unique_ptr<AllreduceRunner> make_hierarchical(const AllreduceParts& parts) {
-  if (parts.inner || parts.outer)
-    return make_levels(parts, ranks_by_host(parts), parts.inner.value_or(AllreduceAlgorithm::gsb),
-                       parts.outer.value_or(AllreduceAlgorithm::btb),
+  if (parts.inner && parts.outer)
+    return make_levels(parts, ranks_by_host(parts), *parts.inner, *parts.outer,
                        {.chunk_bytes = most_slot_bytes, .lanes = 2});
   const auto width = static_cast<std::int64_t>(element_bytes(parts.elements.type));
   return std::make_unique<Hierarchical>(

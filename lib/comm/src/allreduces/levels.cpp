@@ -58,7 +58,7 @@ class Levels final : public AllreduceRunner {
   std::deque<Lane> lanes_;
 };
 
-bool fits_one_host(const AllreduceParts& parts, const std::vector<std::vector<int>>& groups) {
+bool can_share_memory(const AllreduceParts& parts, const std::vector<std::vector<int>>& groups) {
   const topo::Machine& machine = parts.context.machine();
   return parts.executor.runs_on_host() && parts.context.mapping_refusal(MemoryKind::host).empty() &&
          std::ranges::all_of(groups, [&](const std::vector<int>& group) {
@@ -83,7 +83,7 @@ std::unique_ptr<AllreduceRunner> make_levels(const AllreduceParts& parts,
     const auto own = std::ranges::find_if(groups, [&](const std::vector<int>& group) {
       return std::ranges::find(group, parts.context.rank()) != group.end();
     });
-    levels.push_back({inner, *own, fits_one_host(parts, groups)});
+    levels.push_back({inner, *own, can_share_memory(parts, groups)});
   }
   if (groups.size() > 1) {
     Level& level = levels.emplace_back(Level{outer, {}, false});

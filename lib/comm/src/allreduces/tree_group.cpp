@@ -26,7 +26,7 @@ class TreeGroup final : public GroupCollective {
   }
 
   bool combine(const std::byte* values, std::int64_t count) override {
-    if (turns_made_ == 0 && !is_open_) open(values, count);
+    if (!is_open_) open(values, count);
     while (turns_made_ < children()) {
       if (!link_->has_arrived(child(turns_made_), slot_of(turns_made_))) return false;
       take_in(turns_made_, count);

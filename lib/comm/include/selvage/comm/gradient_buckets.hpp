@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,8 +22,11 @@ class BucketPlan;
 }
 
 struct GradientBucketsOptions {
-  /// Its operation, algorithm and multiprocessors, for every bucket.
-  AllreduceOptions allreduce = {.operation = ReduceOperation::average};
+  ReduceOperation operation = ReduceOperation::average;
+  /// Of every bucket, as in AllreduceOptions.
+  std::optional<AllreduceAlgorithm> algorithm = {};
+  int multiprocessors = 0;
+  bool fast = false;
   /// A bucket has no more, unless a single gradient has.
   std::int64_t bucket_bytes = std::int64_t{25} << 20;
   /// Whether fp32 gradients travel, and are rounded, as bf16; they are combined in fp32 as ever.
