@@ -21,7 +21,8 @@ inline constexpr int most_allreduce_threads = 512;
 /// captured graph can be replayed; each block counts its own.
 struct AllreduceState {
   std::uint64_t epochs[most_allreduce_blocks];
-  std::uint32_t failed;  ///< once set, kernels neither wait nor store
+  std::uint32_t
+      failed;  ///< once set, kernels don't wait, and those that store into peers' elements no longer do
 };
 
 /// What the kernels of one Allreduce work on; arrays by rank.

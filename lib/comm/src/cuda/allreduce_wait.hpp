@@ -4,13 +4,27 @@
 
 namespace selvage::detail {
 
-/// Of a kernel that launch_chained() starts: waits until those before it in its stream have ended, and lets the one after
-/// it begin to start.
+/// Of a kernel that launch_chained() starts: waits until those before it in its stream have ended.
 __device__ inline void begin_chained() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+/// Lets the kernel after it begin to start. Not before this one's waits: it would take part in them, and slow them down.
+__device__ inline void end_chained() {
+#if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
+}
+
+/// The end of a kernel whose flags travel with the elements: the epoch for the next launch. After a wait in vain it is one
+/// that no rank expects, so that nobody takes what this block still stores for something else, and none comes true here.
+/// Called by all threads; the kernel's end publishes it.
+__device__ inline void end_epoch(const AllreduceProgram& program, std::uint64_t epoch, bool met) {
+  constexpr std::uint64_t nobodys = std::uint64_t{1} << 62 | std::uint64_t{1} << 30;
+  end_chained();
+  const bool all_met = __syncthreads_and(met) != 0;
+  if (threadIdx.x == 0) program.state->epochs[blockIdx.x] = all_met ? epoch : epoch + nobodys;
 }
 
 /// The first failure of an Allreduce's kernels goes to the host; later ones follow from it.

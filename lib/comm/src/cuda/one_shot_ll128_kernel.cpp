@@ -13,8 +13,8 @@ __device__ std::byte* line_at(const AllreduceProgram& program, int owner, int wr
 }
 
 template <class T, ReduceOperation operation, int most_ranks>
-__device__ void reduce_line(const AllreduceProgram& program, const LineLane& lane, std::uint64_t epoch,
-                            std::int64_t line) {
+[[nodiscard]] __device__ bool reduce_line(const AllreduceProgram& program, const LineLane& lane,
+                                          std::uint64_t epoch, std::int64_t line) {
   const std::int64_t words =
       (program.count * static_cast<std::int64_t>(sizeof(T)) + element_word_bytes - 1) / element_word_bytes;
   const std::int64_t first = line * ll128_line_words;
@@ -25,9 +25,10 @@ __device__ void reduce_line(const AllreduceProgram& program, const LineLane& lan
   if (!await_lines(
           program, lane, epoch, [&](int rank) { return line_at(program, program.rank, rank, epoch, line); },
           shares))
-    return;
+    return false;
   set_own(program, shares, own);
   lane.store_elements<T>(program, first, words, combine_shares<T, operation>(program, lane, shares, epoch));
+  return true;
 }
 
 /// Why a line that is still read isn't overwritten: as in one_shot_ll.
@@ -36,18 +37,15 @@ __global__ void __launch_bounds__(most_allreduce_threads)
     one_shot_ll128(const __grid_constant__ AllreduceProgram program) {
   begin_chained();
   const std::uint64_t epoch = program.state->epochs[blockIdx.x] + 1;
-  if (program.state->failed == 0) {
-    const LineLane lane;
-    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x / lanes_per_line;
-    // Whole warps: there are a multiple of lines_per_warp lines.
-    for (std::int64_t line =
-             (blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x) / lanes_per_line;
-         line < program.lines; line += stride)
-      reduce_line<T, operation, most_ranks>(program, lane, epoch, line);
-  }
-  __syncthreads();
-  // The kernel's end publishes it to the next launch.
-  if (threadIdx.x == 0) program.state->epochs[blockIdx.x] = epoch;
+  const LineLane lane;
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x / lanes_per_line;
+  bool met = true;
+  // Whole warps: there are a multiple of lines_per_warp lines.
+  for (std::int64_t line =
+           (blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x) / lanes_per_line;
+       met && line < program.lines; line += stride)
+    met = reduce_line<T, operation, most_ranks>(program, lane, epoch, line);
+  end_epoch(program, epoch, met);
 }
 
 struct OneShotLl128 {

@@ -14,7 +14,8 @@ __device__ std::byte* packet_at(const AllreduceProgram& program, int owner, int 
 }
 
 template <class T, ReduceOperation operation, int most_ranks>
-__device__ void reduce_word(const AllreduceProgram& program, std::uint64_t epoch, std::int64_t index) {
+[[nodiscard]] __device__ bool reduce_word(const AllreduceProgram& program, std::uint64_t epoch,
+                                          std::int64_t index) {
   T* const elements = reinterpret_cast<T*>(program.elements[program.rank]);
   const ElementWord own = load_unit<ElementWord>(elements, index, program.count, program.is_aligned);
   const auto flag = static_cast<std::uint32_t>(epoch);
@@ -41,11 +42,12 @@ __device__ void reduce_word(const AllreduceProgram& program, std::uint64_t epoch
         report_late(program, rank, epoch, *reinterpret_cast<const volatile std::uint32_t*>(packet + 4));
     }
   });
-  if (!met) return;
+  if (!met) return false;
   set_own(program, words, own);
   const ElementWord result =
       combine_words<T, operation, most_ranks>(program, [&](int rank) { return words[rank]; });
   store_unit(elements, index, program.count, program.is_aligned, result);
+  return true;
 }
 
 /// Why a packet that is still read isn't overwritten: that of the same parity is stored two launches later, by a rank
@@ -55,15 +57,12 @@ __global__ void __launch_bounds__(most_allreduce_threads)
     one_shot_ll(const __grid_constant__ AllreduceProgram program) {
   begin_chained();
   const std::uint64_t epoch = program.state->epochs[blockIdx.x] + 1;
-  if (program.state->failed == 0) {
-    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-    for (std::int64_t i = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x; i < program.lines;
-         i += stride)
-      reduce_word<T, operation, most_ranks>(program, epoch, i);
-  }
-  __syncthreads();
-  // The kernel's end publishes it to the next launch.
-  if (threadIdx.x == 0) program.state->epochs[blockIdx.x] = epoch;
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  bool met = true;
+  for (std::int64_t i = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
+       met && i < program.lines; i += stride)
+    met = reduce_word<T, operation, most_ranks>(program, epoch, i);
+  end_epoch(program, epoch, met);
 }
 
 struct OneShotLl {

@@ -61,6 +61,7 @@ __global__ void __launch_bounds__(most_allreduce_threads)
     // Publishes to the peers: this block's share of this rank's part.
     static_cast<void>(meet(program, program.done, epoch));
   }
+  end_chained();
   if (threadIdx.x == 0) program.state->epochs[blockIdx.x] = epoch;
 }
 

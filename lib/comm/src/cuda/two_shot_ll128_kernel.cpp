@@ -16,8 +16,8 @@ __device__ std::byte* line_at(const AllreduceProgram& program, int owner, Half h
 
 /// One line of each rank's part. Every rank has as many, though the last ranks' may lie beyond the elements.
 template <class T, ReduceOperation operation, int most_ranks>
-__device__ void reduce_lines(const AllreduceProgram& program, const LineLane& lane, std::uint64_t epoch,
-                             std::int64_t line) {
+[[nodiscard]] __device__ bool reduce_lines(const AllreduceProgram& program, const LineLane& lane,
+                                           std::uint64_t epoch, std::int64_t line) {
   const std::int64_t words =
       (program.count * static_cast<std::int64_t>(sizeof(T)) + element_word_bytes - 1) / element_word_bytes;
   const auto word_of = [&](int rank) { return (rank * program.lines + line) * ll128_line_words; };
@@ -30,7 +30,7 @@ __device__ void reduce_lines(const AllreduceProgram& program, const LineLane& la
   const auto scattered_by = [&](int rank) {
     return line_at(program, program.rank, scattered, rank, epoch, line);
   };
-  if (!await_lines(program, lane, epoch, scattered_by, shares)) return;
+  if (!await_lines(program, lane, epoch, scattered_by, shares)) return false;
   set_own(program, shares, own);
   const LineShare combined = combine_shares<T, operation>(program, lane, shares, epoch);
   for_each_peer<most_ranks>(program, [&](int peer) {
@@ -39,12 +39,13 @@ __device__ void reduce_lines(const AllreduceProgram& program, const LineLane& la
   const auto combined_by = [&](int rank) {
     return line_at(program, program.rank, gathered, rank, epoch, line);
   };
-  if (!await_lines(program, lane, epoch, combined_by, shares)) return;
+  if (!await_lines(program, lane, epoch, combined_by, shares)) return false;
   set_own(program, shares, combined);
 #pragma unroll
   for (int rank = 0; rank < most_ranks; ++rank) {
     if (rank < program.ranks) lane.store_elements<T>(program, word_of(rank), words, shares[rank]);
   }
+  return true;
 }
 
 /// Why a line that is still read isn't overwritten: as in one_shot_ll; of every rank, each block gets lines.
@@ -53,18 +54,15 @@ __global__ void __launch_bounds__(most_allreduce_threads)
     two_shot_ll128(const __grid_constant__ AllreduceProgram program) {
   begin_chained();
   const std::uint64_t epoch = program.state->epochs[blockIdx.x] + 1;
-  if (program.state->failed == 0) {
-    const LineLane lane;
-    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x / lanes_per_line;
-    // Whole warps: there are a multiple of lines_per_warp lines.
-    for (std::int64_t line =
-             (blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x) / lanes_per_line;
-         line < program.lines; line += stride)
-      reduce_lines<T, operation, most_ranks>(program, lane, epoch, line);
-  }
-  __syncthreads();
-  // The kernel's end publishes it to the next launch.
-  if (threadIdx.x == 0) program.state->epochs[blockIdx.x] = epoch;
+  const LineLane lane;
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x / lanes_per_line;
+  bool met = true;
+  // Whole warps: there are a multiple of lines_per_warp lines.
+  for (std::int64_t line =
+           (blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x) / lanes_per_line;
+       met && line < program.lines; line += stride)
+    met = reduce_lines<T, operation, most_ranks>(program, lane, epoch, line);
+  end_epoch(program, epoch, met);
 }
 
 struct TwoShotLl128 {

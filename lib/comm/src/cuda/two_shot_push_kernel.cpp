@@ -30,7 +30,7 @@ __device__ Share share_of_block(const AllreduceProgram& program) {
   const std::int64_t each = (share.part_packs + gridDim.x - 1) / gridDim.x;
   share.begin = blockIdx.x * each;
   share.end = share.begin + each < share.part_packs ? share.begin + each : share.part_packs;
-  share.chunk_packs = static_cast<std::int64_t>(packs_at_once<most_ranks>) * blockDim.x;
+  share.chunk_packs = static_cast<std::int64_t>(packs_at_once<most_ranks>) * most_allreduce_threads;
   share.chunks = (each + share.chunk_packs - 1) / share.chunk_packs;
   return share;
 }
@@ -44,17 +44,52 @@ __device__ Pack* slot_at(const AllreduceProgram& program, int owner, int writer,
   return reinterpret_cast<Pack*>(program.scratch[owner] + row * push_chunk_bytes);
 }
 
-/// Of a chunk: a pack of this thread, by its place in the chunk, in a rank's part, and among all elements.
-struct PackPlace {
-  std::int64_t in_chunk;
-  std::int64_t index;
-  bool exists;
+/// What a thread has of a chunk of a rank's part: packs at `first`, and every most_allreduce_threads packs after it.
+struct ChunkShare {
+  std::int64_t first;  ///< among all elements
+  int left;            ///< packs of the chunk from this thread's first on; less than 1: none
+  bool is_whole;       ///< all packs of all threads are there, and can be moved as such
 };
-__device__ PackPlace place_of(const Share& share, std::int64_t chunk, int rank, int i) {
-  const std::int64_t in_chunk = static_cast<std::int64_t>(i) * blockDim.x + threadIdx.x;
-  const std::int64_t in_part = share.begin + chunk * share.chunk_packs + in_chunk;
-  const std::int64_t index = rank * share.part_packs + in_part;
-  return {in_chunk, index, in_part < share.end && index < share.packs};
+template <class T>
+__device__ ChunkShare chunk_share(const AllreduceProgram& program, const Share& share, std::int64_t chunk,
+                                  int rank) {
+  constexpr std::int64_t width = sizeof(Pack) / sizeof(T);
+  const std::int64_t in_part = share.begin + chunk * share.chunk_packs;
+  const std::int64_t begin = rank * share.part_packs + in_part;
+  const std::int64_t in_share = share.end - in_part;
+  const std::int64_t in_elements = share.packs - begin;
+  const std::int64_t there = in_share < in_elements ? in_share : in_elements;
+  const auto left = static_cast<int>(there < share.chunk_packs ? there : share.chunk_packs);
+  return {begin + threadIdx.x, left - static_cast<int>(threadIdx.x),
+          program.is_aligned && left == share.chunk_packs && (begin + left) * width <= program.count};
+}
+
+/// Loads and stores of a thread's packs; those of a whole chunk need no questions.
+template <class T, int count>
+__device__ void load_packs(const AllreduceProgram& program, const T* elements, const ChunkShare& chunk,
+                           Pack (&packs)[count]) {
+#pragma unroll
+  for (int i = 0; i < count; ++i) {
+    constexpr int step = most_allreduce_threads;
+    if (chunk.is_whole) {
+      packs[i] = reinterpret_cast<const Pack*>(elements)[chunk.first + i * step];
+    } else if (i * step < chunk.left) {
+      packs[i] = load_unit<Pack>(elements, chunk.first + i * step, program.count, program.is_aligned);
+    }
+  }
+}
+template <class T, int count>
+__device__ void store_packs(const AllreduceProgram& program, T* elements, const ChunkShare& chunk,
+                            const Pack (&packs)[count]) {
+#pragma unroll
+  for (int i = 0; i < count; ++i) {
+    constexpr int step = most_allreduce_threads;
+    if (chunk.is_whole) {
+      reinterpret_cast<Pack*>(elements)[chunk.first + i * step] = packs[i];
+    } else if (i * step < chunk.left) {
+      store_unit(elements, chunk.first + i * step, program.count, program.is_aligned, packs[i]);
+    }
+  }
 }
 
 /// Stores this rank's elements of a chunk of each peer's part into that peer's scratch.
@@ -64,17 +99,14 @@ __device__ void scatter(const AllreduceProgram& program, const Share& share, std
   constexpr int at_once = packs_at_once<most_ranks>;
   const auto* const elements = reinterpret_cast<const T*>(program.elements[program.rank]);
   for_each_peer<most_ranks>(program, [&](int peer) {
+    const ChunkShare mine = chunk_share<T>(program, share, chunk, peer);
     Pack packs[at_once];
+    load_packs(program, elements, mine, packs);
+    Pack* const slot = slot_at(program, peer, program.rank, number) + threadIdx.x;
 #pragma unroll
     for (int i = 0; i < at_once; ++i) {
-      const PackPlace place = place_of(share, chunk, peer, i);
-      if (place.exists) packs[i] = load_unit<Pack>(elements, place.index, program.count, program.is_aligned);
-    }
-    Pack* const slot = slot_at(program, peer, program.rank, number);
-#pragma unroll
-    for (int i = 0; i < at_once; ++i) {
-      const PackPlace place = place_of(share, chunk, peer, i);
-      if (place.exists) slot[place.in_chunk] = packs[i];
+      if (mine.is_whole || i * most_allreduce_threads < mine.left)
+        slot[i * most_allreduce_threads] = packs[i];
     }
   });
   // Publishes to the peers: the chunk; that this rank has read what they will overwrite with the result; and that it has
@@ -87,38 +119,34 @@ template <class T, ReduceOperation operation, int most_ranks>
 __device__ void reduce(const AllreduceProgram& program, const Share& share, std::int64_t chunk,
                        std::uint64_t number) {
   constexpr int at_once = packs_at_once<most_ranks>;
+  const ChunkShare mine = chunk_share<T>(program, share, chunk, program.rank);
+  Pack own[at_once];
+  load_packs(program, reinterpret_cast<const T*>(program.elements[program.rank]), mine, own);
   Pack packs[at_once][most_ranks];
 #pragma unroll
-  for (int i = 0; i < at_once; ++i) {
-    const PackPlace place = place_of(share, chunk, program.rank, i);
-    if (!place.exists) continue;
+  for (int rank = 0; rank < most_ranks; ++rank) {
+    if (rank >= program.ranks || rank == program.rank) continue;
+    const Pack* const slot = slot_at(program, program.rank, rank, number) + threadIdx.x;
 #pragma unroll
-    for (int rank = 0; rank < most_ranks; ++rank) {
-      if (rank >= program.ranks || rank == program.rank) continue;
-      const Pack* const from = slot_at(program, program.rank, rank, number) + place.in_chunk;
-      const auto words = __ldcg(reinterpret_cast<const ulonglong2*>(from));
+    for (int i = 0; i < at_once; ++i) {
+      if (!mine.is_whole && i * most_allreduce_threads >= mine.left) continue;
+      const auto words = __ldcg(reinterpret_cast<const ulonglong2*>(slot + i * most_allreduce_threads));
       packs[i][rank] = {words.x, words.y};
     }
-    set_own(program, packs[i],
-            load_unit<Pack>(reinterpret_cast<const T*>(program.elements[program.rank]), place.index,
-                            program.count, program.is_aligned));
   }
 #pragma unroll
   for (int i = 0; i < at_once; ++i) {
-    const PackPlace place = place_of(share, chunk, program.rank, i);
-    if (!place.exists) continue;
-    Pack result;
+    set_own(program, packs[i], own[i]);
 #pragma unroll
     for (int w = 0; w < words_per_pack; ++w)
-      result.word[w] =
+      own[i].word[w] =
           combine_words<T, operation, most_ranks>(program, [&](int rank) { return packs[i][rank].word[w]; });
-    const auto store = [&](int rank) {
-      store_unit(reinterpret_cast<T*>(program.elements[rank]), place.index, program.count, program.is_aligned,
-                 result);
-    };
-    for_each_peer<most_ranks>(program, store);
-    store(program.rank);
   }
+  const auto store = [&](int rank) {
+    store_packs(program, reinterpret_cast<T*>(program.elements[rank]), mine, own);
+  };
+  for_each_peer<most_ranks>(program, store);
+  store(program.rank);
 }
 
 /// Why a slot that is still read isn't overwritten: chunk c + 1 is scattered when this block has combined chunk c - 1, for
@@ -144,6 +172,7 @@ __global__ void __launch_bounds__(most_allreduce_threads)
     if (met)
       static_cast<void>(meet(program, program.done, number + static_cast<std::uint64_t>(share.chunks)));
   }
+  end_chained();
   if (threadIdx.x == 0) program.state->epochs[blockIdx.x] = number + static_cast<std::uint64_t>(share.chunks);
 }
 
