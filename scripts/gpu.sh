@@ -10,9 +10,13 @@ usage: scripts/gpu.sh [--figures REGEX | --tests REGEX] [OUT]   (out/gpu)
 Writes OUT/<benchmark>-<ranks>gpu.json, OUT/results.md and OUT/tuned/allreduce.json (by selvage-tune). One process per GPU;
 SELVAGE_HARDWARE names the machine in the records (default: the number and name of its GPUs). With --figures, builds the
 benchmarks only and measures those whose names match; with --tests, runs the tests whose names match, one at a time, and
-nothing else.
+nothing else. SELVAGE_BENCHMARKS names the programs that measure (default: $all_benchmarks).
 EOF
 }
+
+all_benchmarks="bench_latency bench_halo bench_allreduce bench_overlap bench_jacobi"
+read -ra benchmarks <<<"${SELVAGE_BENCHMARKS:-$all_benchmarks}"
+is_wanted() { [[ " ${benchmarks[*]} " == *" $1 "* ]]; }
 
 # A kernel that spins must not outlive its turn.
 limited() { timeout --kill-after=10 "$@"; }
@@ -72,6 +76,7 @@ solve() {
 measure_with() {
   local out=$1 filter=$2 benchmark=$3 folder=$4 ranks
   shift 4
+  is_wanted "$benchmark" || return 0
   for ranks in "$@"; do
     with_gpu_aware_mpi run_ranks "$ranks" "build/cuda/bench/$folder/$benchmark" --benchmark_color=false \
       --benchmark_filter="$filter" --selvage_records="$out/$benchmark-${ranks}gpu.json"
@@ -116,7 +121,7 @@ measure() {
   measure_with "$out" "$filter" bench_halo comm "${several[@]}"
   # The built-in rule is what is measured, whatever table the user has.
   SELVAGE_ALLREDUCE_TABLE=off measure_with "$out" "$filter" bench_allreduce comm "${several[@]}"
-  if [[ allreduce/fp32 =~ $filter ]] && has_torch; then
+  if is_wanted bench_allreduce && [[ allreduce/fp32 =~ $filter ]] && has_torch; then
     measure_torch "$out" "${several[@]}" || echo "$script_name: warning: going on without torch's figures" >&2
   fi
   measure_with "$out" "$filter" bench_overlap comm "${several[@]}"
@@ -157,7 +162,7 @@ main() {
   export CUDA_MODULE_LOADING=EAGER
   step "GPU-aware MPI" "$repository/scripts/deps.sh" --ucx
   if [ -n "$figures" ]; then
-    configure_and_build cuda bench_latency bench_halo bench_allreduce bench_overlap bench_jacobi
+    configure_and_build cuda "${benchmarks[@]}"
     step "measure" measure "$out" "$gpus" "$figures"
     return
   fi

@@ -22,8 +22,8 @@ __device__ inline void end_chained() {
 /// Called by all threads; the kernel's end publishes it.
 __device__ inline void end_epoch(const AllreduceProgram& program, std::uint64_t epoch, bool met) {
   constexpr std::uint64_t nobodys = std::uint64_t{1} << 62 | std::uint64_t{1} << 30;
-  end_chained();
   const bool all_met = __syncthreads_and(met) != 0;
+  end_chained();
   if (threadIdx.x == 0) program.state->epochs[blockIdx.x] = all_met ? epoch : epoch + nobodys;
 }
 
