@@ -47,6 +47,7 @@ struct AllreduceProgram {
   std::uint64_t timeout_ns;
   int blocks;
   int threads;
+  bool is_chained;  ///< this GPU can start a kernel while the one before it ends
 };
 
 /// One algorithm's kernels, for all types and operations.

@@ -53,6 +53,13 @@ class DeviceAllreduce : public AllreduceRunner {
     program_.count = parts.elements.count;
     program_.state = state_.data();
     program_.fault = fault_.get();
+    constexpr int first_that_chains = 9;
+    int device = 0;
+    int generation = 0;
+    check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+    check_cuda(cudaDeviceGetAttribute(&generation, cudaDevAttrComputeCapabilityMajor, device),
+               "cudaDeviceGetAttribute");
+    program_.is_chained = generation >= first_that_chains;
     program_.timeout_ns =
         static_cast<std::uint64_t>(std::chrono::nanoseconds(parts.context.timeout()).count());
   }

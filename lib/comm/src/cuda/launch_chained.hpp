@@ -8,7 +8,7 @@
 namespace selvage::detail {
 
 /// Starts a kernel that begins with begin_chained(): its launch overlaps the end of the kernel before it, also in a
-/// captured graph.
+/// captured graph, on GPUs that can.
 template <class Kernel>
 void launch_chained(Kernel kernel, const AllreduceProgram& program, cudaStream_t stream,
                     std::string_view name) {
@@ -20,7 +20,7 @@ void launch_chained(Kernel kernel, const AllreduceProgram& program, cudaStream_t
   config.blockDim = dim3(static_cast<unsigned>(program.threads));
   config.stream = stream;
   config.attrs = &chained;
-  config.numAttrs = 1;
+  config.numAttrs = program.is_chained ? 1 : 0;
   check_cuda(cudaLaunchKernelEx(&config, kernel, program), name);
 }
 
