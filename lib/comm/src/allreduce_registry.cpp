@@ -65,6 +65,8 @@ std::string refuse(const AllreduceEntry& entry, const AllreduceFacts& facts,
   if (!options.fast && !entry.is_ordered(options))
     return "it combines in another order than by rank, on which the bits of a result depend: the option "
            "fast, or SELVAGE_ALLREDUCE_FAST=yes, allows that";
+  if (facts.flow.kind != CollectiveKind::allreduce && !entry.is_for_all_kinds)
+    return fmt::format("it is no {}", to_string(facts.flow.kind));
   return entry.refuse(facts, options);
 }
 
@@ -109,19 +111,22 @@ std::vector<int> all_ranks(const AllreduceParts& parts) {
 std::span<const AllreduceEntry> allreduce_algorithms() {
   using enum AllreduceAlgorithm;
   static const std::array entries{
-      AllreduceEntry{one_shot, always, refuse_mapped, make_one_shot},
-      AllreduceEntry{one_shot_ll128, always, refuse_hosts, make_one_shot_ll128},
-      AllreduceEntry{two_shot, always, refuse_mapped, make_two_shot},
-      AllreduceEntry{two_shot_ll128, always, refuse_hosts, make_two_shot_ll128},
-      AllreduceEntry{two_shot_push, always, refuse_hosts, make_two_shot_push},
-      AllreduceEntry{gsb, always, refuse_gsb, make_gsb},
-      AllreduceEntry{hierarchical, unless_by_levels, refuse_hierarchical, make_hierarchical},
-      AllreduceEntry{mpi, always, refuse_nothing, make_mpi_two_shot},
-      AllreduceEntry{btb, never, refuse_device, make_btb},
-      AllreduceEntry{recursive_doubling, never, refuse_nothing, make_recursive_doubling},
-      AllreduceEntry{ring, never, refuse_nothing, make_ring},
-      AllreduceEntry{segmented_ring, never, refuse_nothing, make_segmented_ring},
-      AllreduceEntry{pipelined, never, refuse_device, make_pipelined},
+      AllreduceEntry{one_shot, always, false, refuse_mapped, make_one_shot},
+      AllreduceEntry{one_shot_ll128, always, false, refuse_hosts, make_one_shot_ll128},
+      AllreduceEntry{two_shot, always, true, refuse_mapped, make_two_shot},
+      AllreduceEntry{two_shot_ll128, always, false, refuse_hosts, make_two_shot_ll128},
+      AllreduceEntry{two_shot_push, always, false, refuse_hosts, make_two_shot_push},
+      AllreduceEntry{two_shot_copy_engine, always, false, refuse_hosts, make_two_shot_copy_engine},
+      AllreduceEntry{copy_engine, always, false, refuse_hosts, make_copy_engine},
+      AllreduceEntry{gsb, always, false, refuse_gsb, make_gsb},
+      AllreduceEntry{hierarchical, unless_by_levels, false, refuse_hierarchical, make_hierarchical},
+      AllreduceEntry{mpi, always, true, refuse_nothing, make_mpi_two_shot},
+      AllreduceEntry{btb, never, false, refuse_device, make_btb},
+      AllreduceEntry{recursive_doubling, never, false, refuse_nothing, make_recursive_doubling},
+      AllreduceEntry{ring, never, false, refuse_nothing, make_ring},
+      AllreduceEntry{segmented_ring, never, false, refuse_nothing, make_segmented_ring},
+      AllreduceEntry{multi_ring, never, false, refuse_hosts, make_multi_ring},
+      AllreduceEntry{pipelined, never, false, refuse_device, make_pipelined},
   };
   return entries;
 }
@@ -150,12 +155,15 @@ ChosenAllreduce choose_by_table(const AllreduceFacts& facts, const AllreduceOpti
 }
 
 ChosenAllreduce choose_by_rule(const AllreduceFacts& facts) {
+  const bool is_allreduce = facts.flow.kind == CollectiveKind::allreduce;
   if (const std::string refusal = refuse_mapped(facts); !refusal.empty()) {
-    if (facts.hierarchy_refusal.empty())
+    if (facts.hierarchy_refusal.empty() && is_allreduce)
       return {&*entry_of(AllreduceAlgorithm::hierarchical), "fewest bytes between hosts; " + refusal};
-    return {&*entry_of(AllreduceAlgorithm::mpi),
-            fmt::format("works everywhere; {}; not hierarchical: {}", refusal, facts.hierarchy_refusal)};
+    std::string why = "works everywhere; " + refusal;
+    if (is_allreduce) why += "; not hierarchical: " + facts.hierarchy_refusal;
+    return {&*entry_of(AllreduceAlgorithm::mpi), why};
   }
+  if (!is_allreduce) return {&*entry_of(AllreduceAlgorithm::two_shot), "every rank maps the others' memory"};
   const std::vector<SizeRule> rules = size_rules(facts);
   const auto rule =
       std::ranges::find_if(rules, [&](const SizeRule& each) { return facts.bytes <= each.most_bytes; });

@@ -12,6 +12,7 @@ namespace selvage::detail {
 
 /// What decides whether an algorithm is possible, and which is best; the same on all ranks.
 struct AllreduceFacts {
+  Flow flow = {};
   int ranks = 1;
   std::int64_t bytes = 0;
   bool on_host = true;
@@ -29,6 +30,8 @@ struct AllreduceEntry {
   AllreduceAlgorithm algorithm;
   /// Whether it combines elements in rank order.
   bool (*is_ordered)(const AllreduceOptions&);
+  /// Whether it makes other collectives too.
+  bool is_for_all_kinds;
   std::string (*refuse)(const AllreduceFacts&, const AllreduceOptions&);
   std::unique_ptr<AllreduceRunner> (*make)(const AllreduceParts&);
 };

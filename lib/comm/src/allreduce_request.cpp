@@ -76,9 +76,10 @@ void parse_forced_allreduce(std::string_view text, AllreduceOptions& options) {
   options.outer = parse_allreduce_algorithm(details.substr(comma + 1));
 }
 
-AllreduceRequest read_allreduce_request(const AllreduceOptions& options) {
+AllreduceRequest read_allreduce_request(const AllreduceOptions& options, CollectiveKind kind) {
   AllreduceRequest request{options, "the option algorithm"};
-  if (const auto text = environment_text("SELVAGE_ALLREDUCE"); text && !options.algorithm) {
+  const bool is_allreduce = kind == CollectiveKind::allreduce;
+  if (const auto text = environment_text("SELVAGE_ALLREDUCE"); text && is_allreduce && !options.algorithm) {
     parse_forced_allreduce(*text, request.options);
     request.forced_by = "SELVAGE_ALLREDUCE";
   }

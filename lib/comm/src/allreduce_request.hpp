@@ -1,13 +1,14 @@
 #pragma once
 
 #include <selvage/comm/allreduce_options.hpp>
+#include <selvage/comm/detail/flow.hpp>
 
 #include <string>
 #include <string_view>
 
 namespace selvage::detail {
 
-/// What is asked of an Allreduce, by its options and by the environment.
+/// What is asked of a collective, by its options and by the environment.
 struct AllreduceRequest {
   AllreduceOptions options;
   std::string forced_by;  ///< what forces its algorithm
@@ -15,7 +16,9 @@ struct AllreduceRequest {
 
 /// Of inner and outer neither is left open where one is given for hierarchical.
 /// \throws Error{input} for what the environment says, Error{usage} for options that don't go together
-[[nodiscard]] AllreduceRequest read_allreduce_request(const AllreduceOptions& options);
+/// \param kind  the environment is for Allreduces
+[[nodiscard]] AllreduceRequest read_allreduce_request(const AllreduceOptions& options,
+                                                      CollectiveKind kind = CollectiveKind::allreduce);
 
 /// Sets what SELVAGE_ALLREDUCE says: an algorithm, "hierarchical:INNER,OUTER" or "pipelined:GROUP_SIZE".
 /// \throws Error{input}

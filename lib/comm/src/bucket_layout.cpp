@@ -26,11 +26,7 @@ void place(BucketLayout& bucket, std::span<const Elements> gradients) {
   const auto gap = std::ranges::adjacent_find(
       places, [&](std::size_t a, std::size_t b) { return of(a).data + bytes_of(of(a)) != of(b).data; });
   if (places.empty()) return;
-  if (gap == places.end() && bucket.wire == bucket.type) {
-    bucket.in_place = of(places.front()).data;
-  } else {
-    places = in_order;
-  }
+  if (gap != places.end() || bucket.wire != bucket.type) places = in_order;
   for (const std::size_t i : places) {
     bucket.offsets[i] = bucket.count;
     bucket.count += of(i).count;

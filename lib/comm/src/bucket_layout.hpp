@@ -8,15 +8,13 @@
 
 namespace selvage::detail {
 
-/// Which gradients a bucket has, and where they lie in it.
+/// Which gradients a bucket has, and where they lie in it: as in memory where they follow each other there, else in order.
 struct BucketLayout {
   std::vector<int> gradients;
   std::vector<std::int64_t> offsets;  ///< in elements, beside gradients
   ElementType type = ElementType::fp32;
   ElementType wire = ElementType::fp32;
   std::int64_t count = 0;
-  /// Where the gradients begin, if they follow each other in memory without a gap, and travel as they are; null else.
-  std::byte* in_place = nullptr;
 };
 
 /// Cuts gradients into buckets: consecutive ones of `order`, of one type, until the next would exceed `bucket_bytes`.

@@ -20,35 +20,58 @@ std::int64_t width(ElementType type) {
   return static_cast<std::int64_t>(element_bytes(type));
 }
 
+/// The first rank's values. Collective.
+template <class T>
+std::vector<T> broadcast(ContextState& context, const std::vector<T>& values) {
+  std::string text(values.size() * sizeof(T), '\0');
+  std::memcpy(text.data(), values.data(), text.size());
+  text = context.broadcast(text, first_step);
+  std::vector<T> received(values.size());
+  std::memcpy(received.data(), text.data(), text.size());
+  return received;
+}
+
 }  // namespace
 
 BucketPlan::BucketPlan(std::shared_ptr<ContextState> context, const GradientBucketsOptions& options,
-                       std::vector<Elements> gradients, std::unique_ptr<BucketTimeline> timeline,
-                       std::unique_ptr<Executor> communication, std::unique_ptr<Caster> caster)
+                       BucketParts&& parts)
     : context_(std::move(context)),
       options_(options),
-      gradients_(std::move(gradients)),
-      timeline_(std::move(timeline)),
-      communication_(std::move(communication)),
-      caster_(std::move(caster)),
-      is_ready_(gradients_.size(), false) {
+      parts_(std::move(parts)),
+      is_ready_(parts_.gradients.size(), false) {
   context_->all_or_none(construction, [&] {
-    context_->require_own_device(*communication_);
+    context_->require_own_device(*parts_.communication);
     if (options_.bucket_bytes < 1)
       throw Error(ErrorKind::usage,
                   fmt::format("buckets of {} bytes: give at least 1", options_.bucket_bytes));
-    for (int i = 0; i < static_cast<int>(gradients_.size()); ++i) {
-      if (gradients_[static_cast<std::size_t>(i)].count < 0)
+    for (int i = 0; i < static_cast<int>(parts_.gradients.size()); ++i) {
+      if (parts_.gradients[static_cast<std::size_t>(i)].count < 0)
         throw Error(ErrorKind::usage, fmt::format("{} has gaps between its elements: GradientBuckets need "
                                                   "gradients that are contiguous",
                                                   name_of(i)));
     }
+    if (parts_.update != nullptr) require_parameters();
   });
   require_same_everywhere();
 }
 
+void BucketPlan::require_parameters() const {
+  if (parts_.parameters.size() != parts_.gradients.size())
+    throw Error(ErrorKind::usage, fmt::format("ShardedBuckets of {} gradients and {} parameters",
+                                              parts_.gradients.size(), parts_.parameters.size()));
+  for (int i = 0; i < static_cast<int>(parts_.parameters.size()); ++i) {
+    const Elements& parameter = parts_.parameters[static_cast<std::size_t>(i)];
+    if (parameter.count != parts_.gradients[static_cast<std::size_t>(i)].count)
+      throw Error(ErrorKind::usage,
+                  fmt::format("the parameter of {} has {} elements in a row, not {}", name_of(i),
+                              parameter.count, parts_.gradients[static_cast<std::size_t>(i)].count));
+    if (parameter.type != parts_.parameters.front().type)
+      throw Error(ErrorKind::usage, "the parameters of ShardedBuckets are of different types");
+  }
+}
+
 std::string BucketPlan::name_of(int gradient) const {
-  const std::string& label = gradients_[static_cast<std::size_t>(gradient)].label;
+  const std::string& label = parts_.gradients[static_cast<std::size_t>(gradient)].label;
   return label.empty() ? fmt::format("gradient {}", gradient)
                        : fmt::format("gradient {} \"{}\"", gradient, label);
 }
@@ -64,7 +87,7 @@ void BucketPlan::require_same_everywhere() const {
                               extremes[i].smallest_rank, extremes[i].largest_rank));
     }
   };
-  require({static_cast<int>(gradients_.size()), static_cast<int>(options_.bucket_bytes / unit),
+  require({static_cast<int>(parts_.gradients.size()), static_cast<int>(options_.bucket_bytes / unit),
            static_cast<int>(options_.bucket_bytes % unit), options_.bf16_on_the_wire ? 1 : 0},
           [](std::size_t i) {
             constexpr std::array names{"the number of gradients", "bucket_bytes", "bucket_bytes",
@@ -72,7 +95,7 @@ void BucketPlan::require_same_everywhere() const {
             return names.at(i);
           });
   std::vector<int> lengths;
-  for (const Elements& gradient : gradients_) {
+  for (const Elements& gradient : parts_.gradients) {
     lengths.push_back(static_cast<int>(gradient.count / unit));
     lengths.push_back(static_cast<int>(gradient.count % unit));
     lengths.push_back(static_cast<int>(gradient.type));
@@ -85,15 +108,15 @@ void BucketPlan::require_same_everywhere() const {
 
 void BucketPlan::ready(const Executor& compute, int gradient) {
   check();
-  if (gradient < 0 || gradient >= static_cast<int>(gradients_.size()))
+  if (gradient < 0 || gradient >= static_cast<int>(parts_.gradients.size()))
     throw Error(ErrorKind::usage,
-                fmt::format("gradient {} is ready: there are {}", gradient, gradients_.size()));
+                fmt::format("gradient {} is ready: there are {}", gradient, parts_.gradients.size()));
   if (is_ready_[static_cast<std::size_t>(gradient)])
     throw Error(ErrorKind::usage, fmt::format("{} is ready twice in step {}", name_of(gradient), step_));
   if (order_.empty()) {
     first_stream_ = compute.stream();
   } else if (compute.stream() != first_stream_) {
-    timeline_->follow(compute.stream());
+    parts_.timeline->follow(compute.stream());
   }
   is_ready_[static_cast<std::size_t>(gradient)] = true;
   order_.push_back(gradient);
@@ -106,15 +129,15 @@ void BucketPlan::ready(const Executor& compute, int gradient) {
 void BucketPlan::finish(Executor& compute) {
   check();
   require_all_ready();
-  if (!buckets_.empty()) timeline_->computed(compute.stream());
-  if (buckets_.empty() && !gradients_.empty()) {
+  if (!buckets_.empty()) parts_.timeline->computed(compute.stream());
+  if (buckets_.empty() && !parts_.gradients.empty()) {
     make_buckets();
-    timeline_->computed(compute.stream());
+    parts_.timeline->computed(compute.stream());
   }
   start_complete();
   wait_until(
       context_->timeout(), context_->yields(), [&] { return progress(); }, [&] { return describe_late(); });
-  timeline_->join(compute.stream());
+  parts_.timeline->join(compute.stream());
   begin_step();
   ++step_;
 }
@@ -130,51 +153,58 @@ void BucketPlan::require_all_ready() const {
           name_of(static_cast<int>(late - is_ready_.begin()))));
 }
 
-std::vector<int> BucketPlan::order_of_first_rank() const {
-  std::string text(order_.size() * sizeof(int), '\0');
-  std::memcpy(text.data(), order_.data(), text.size());
-  text = context_->broadcast(text, first_step);
-  std::vector<int> order(order_.size());
-  std::memcpy(order.data(), text.data(), text.size());
-  return order;
+/// Ranks' gradients may lie differently in memory: the first rank's decide.
+void BucketPlan::agree_offsets(std::vector<BucketLayout>& layouts) const {
+  std::vector<std::int64_t> offsets;
+  for (const BucketLayout& layout : layouts)
+    offsets.insert(offsets.end(), layout.offsets.begin(), layout.offsets.end());
+  offsets = broadcast(*context_, offsets);
+  auto next = offsets.begin();
+  for (BucketLayout& layout : layouts) {
+    for (std::int64_t& offset : layout.offsets) offset = *next++;
+  }
 }
 
 void BucketPlan::make_buckets() {
-  bucket_of_.resize(gradients_.size());
-  for (BucketLayout& layout :
-       lay_out_buckets(gradients_, order_of_first_rank(), options_.bucket_bytes, options_.bf16_on_the_wire)) {
+  bucket_of_.resize(parts_.gradients.size());
+  std::vector<BucketLayout> layouts = lay_out_buckets(parts_.gradients, broadcast(*context_, order_),
+                                                      options_.bucket_bytes, options_.bf16_on_the_wire);
+  agree_offsets(layouts);
+  for (BucketLayout& layout : layouts) {
     const auto number = static_cast<int>(buckets_.size());
     for (const int gradient : layout.gradients) bucket_of_[static_cast<std::size_t>(gradient)] = number;
     Bucket& bucket = buckets_.emplace_back();
     bucket.layout = std::move(layout);
-    std::byte* data = bucket.layout.in_place;
-    if (data == nullptr && bucket.layout.count > 0) {
-      context_->all_or_none(first_step, [&] {
-        bucket.packed =
-            allocate_mappable(*context_, *communication_,
-                              static_cast<std::size_t>(bucket.layout.count * width(bucket.layout.wire)));
-      });
-      data = bucket.packed.data;
-    }
-    bucket.allreduce = std::make_unique<AllreducePlan>(
-        context_, *communication_,
-        AllreduceOptions{.operation = options_.operation,
-                         .algorithm = options_.algorithm,
-                         .multiprocessors = options_.multiprocessors,
-                         .fast = options_.fast},
-        Elements{.label = fmt::format("bucket {}", number),
-                 .data = data,
-                 .count = bucket.layout.count,
-                 .type = bucket.layout.wire,
-                 .memory = gradients_[static_cast<std::size_t>(bucket.layout.gradients.front())].memory});
+    const bool is_sharded = parts_.update != nullptr;
+    bucket.gradients = BucketContents(*context_, *parts_.communication, parts_.gradients, bucket.layout,
+                                      bucket.layout.wire, first_step);
+    bucket.reduction =
+        make_collective(bucket.gradients.as_elements(fmt::format("bucket {}", number)),
+                        is_sharded ? CollectiveKind::reduce_scatter : CollectiveKind::allreduce);
+    if (!is_sharded) continue;
+    bucket.parameters = BucketContents(*context_, *parts_.communication, parts_.parameters, bucket.layout,
+                                       parts_.parameters.front().type, first_step);
+    bucket.gathering =
+        make_collective(bucket.parameters.as_elements(fmt::format("the parameters of bucket {}", number)),
+                        CollectiveKind::all_gather);
   }
-  timeline_->expect_buckets(static_cast<int>(buckets_.size()));
+  parts_.timeline->expect_buckets(static_cast<int>(buckets_.size()));
+}
+
+std::unique_ptr<CollectivePlan> BucketPlan::make_collective(const Elements& elements,
+                                                            CollectiveKind kind) const {
+  return std::make_unique<CollectivePlan>(context_, *parts_.communication,
+                                          AllreduceOptions{.operation = options_.operation,
+                                                           .algorithm = options_.algorithm,
+                                                           .multiprocessors = options_.multiprocessors,
+                                                           .fast = options_.fast},
+                                          elements, Flow{kind});
 }
 
 void BucketPlan::begin_step() {
   next_ = 0;
   order_.clear();
-  is_ready_.assign(gradients_.size(), false);
+  is_ready_.assign(parts_.gradients.size(), false);
   for (Bucket& bucket : buckets_) bucket.missing = static_cast<int>(bucket.layout.gradients.size());
 }
 
@@ -185,13 +215,15 @@ void BucketPlan::start_complete() {
            buckets_[static_cast<std::size_t>(next_)].missing == 0;
   };
   if (!is_complete()) return;
-  timeline_->follow(first_stream_);
+  parts_.timeline->follow(first_stream_);
   for (; is_complete(); ++next_) {
     Bucket& bucket = buckets_[static_cast<std::size_t>(next_)];
-    timeline_->begin(next_);
-    move(bucket, Direction::in);
-    bucket.epoch = bucket.allreduce->start(*communication_);
-    bucket.is_done = false;
+    parts_.timeline->begin(next_);
+    bucket.gradients.pack(*parts_.communication, *parts_.caster, {0, bucket.layout.count});
+    bucket.epoch = bucket.reduction->start(*parts_.communication);
+    bucket.stage = BucketStage::reducing;
+    // On a device this enqueues all of it, in the same order on all ranks.
+    if (progress(bucket)) parts_.timeline->end(next_);
   }
 }
 
@@ -199,58 +231,73 @@ bool BucketPlan::progress() {
   bool all = true;
   for (int number = 0; number < next_; ++number) {
     Bucket& bucket = buckets_[static_cast<std::size_t>(number)];
-    if (bucket.is_done) continue;
-    bucket.is_done = bucket.allreduce->poll(*communication_, bucket.epoch);
-    all = all && bucket.is_done;
-    if (!bucket.is_done) continue;
-    move(bucket, Direction::out);
-    timeline_->end(number);
+    if (bucket.stage == BucketStage::done) continue;
+    if (progress(bucket)) {
+      parts_.timeline->end(number);
+    } else {
+      all = false;
+    }
   }
   return all;
 }
 
-std::string BucketPlan::describe_late() const {
-  const auto late = std::ranges::find(buckets_, false, &Bucket::is_done);
-  return late->allreduce->describe_late();
+bool BucketPlan::progress(Bucket& bucket) {
+  if (bucket.stage == BucketStage::reducing && bucket.reduction->poll(*parts_.communication, bucket.epoch))
+    conclude_reduction(bucket);
+  if (bucket.stage == BucketStage::gathering && bucket.gathering->poll(*parts_.communication, bucket.epoch)) {
+    bucket.parameters.unpack(*parts_.communication, *parts_.caster, {0, bucket.layout.count});
+    bucket.stage = BucketStage::done;
+  }
+  return bucket.stage == BucketStage::done;
 }
 
-/// Between the gradients and where they are reduced.
-void BucketPlan::move(const Bucket& bucket, Direction direction) {
-  if (bucket.packed.data == nullptr) return;
-  const BucketLayout& layout = bucket.layout;
-  std::vector<CopyBox> boxes;
-  for (std::size_t i = 0; i < layout.gradients.size(); ++i) {
-    const Elements& gradient = gradients_[static_cast<std::size_t>(layout.gradients[i])];
-    std::byte* const packed = bucket.packed.data + layout.offsets[i] * width(layout.wire);
-    std::byte* const target = direction == Direction::in ? packed : gradient.data;
-    const std::byte* const source = direction == Direction::in ? gradient.data : packed;
-    if (layout.wire == layout.type) {
-      CopyBox box{.source = source, .target = target, .element_bytes = width(layout.type)};
-      box.extents[3] = gradient.count;
-      box.source_strides[3] = box.target_strides[3] = box.element_bytes;
-      boxes.push_back(box);
-    } else if (direction == Direction::in) {
-      caster_->narrow_elements(target, source, gradient.count);
-    } else {
-      caster_->widen_elements(target, source, gradient.count);
-    }
+void BucketPlan::conclude_reduction(Bucket& bucket) {
+  if (bucket.gathering == nullptr) {
+    bucket.gradients.unpack(*parts_.communication, *parts_.caster, {0, bucket.layout.count});
+    bucket.stage = BucketStage::done;
+    return;
   }
-  communication_->copy(boxes);
+  const ElementRange own = bucket.reduction->part(context_->rank());
+  bucket.gradients.unpack(*parts_.communication, *parts_.caster, own);
+  update(bucket, own);
+  bucket.parameters.pack(*parts_.communication, *parts_.caster, own);
+  bucket.epoch = bucket.gathering->start(*parts_.communication);
+  bucket.stage = BucketStage::gathering;
+}
+
+void BucketPlan::update(const Bucket& bucket, const ElementRange& own) const {
+  for (std::size_t i = 0; i < bucket.layout.gradients.size(); ++i) {
+    const int gradient = bucket.layout.gradients[i];
+    const std::int64_t offset = bucket.layout.offsets[i];
+    const std::int64_t begin = std::max(own.begin, offset);
+    const std::int64_t end =
+        std::min(own.begin + own.count, offset + parts_.gradients[static_cast<std::size_t>(gradient)].count);
+    if (begin < end) parts_.update->apply({gradient, begin - offset, end - begin});
+  }
+}
+
+std::string BucketPlan::describe_late() const {
+  const auto late =
+      std::ranges::find_if(buckets_, [](const Bucket& bucket) { return bucket.stage != BucketStage::done; });
+  return (late->stage == BucketStage::reducing ? late->reduction : late->gathering)->describe_late();
 }
 
 void BucketPlan::check() const {
-  for (const Bucket& bucket : buckets_) bucket.allreduce->check();
+  for (const Bucket& bucket : buckets_) {
+    bucket.reduction->check();
+    if (bucket.gathering != nullptr) bucket.gathering->check();
+  }
 }
 
 std::vector<BucketReport> BucketPlan::report() const {
   std::vector<BucketReport> reports;
   for (int number = 0; number < static_cast<int>(buckets_.size()); ++number) {
     const Bucket& bucket = buckets_[static_cast<std::size_t>(number)];
-    const BucketTimeline::Times times = timeline_->times(number);
+    const BucketTimeline::Times times = parts_.timeline->times(number);
     reports.push_back({.gradients = bucket.layout.gradients,
                        .bytes = bucket.layout.count * width(bucket.layout.wire),
-                       .is_in_place = bucket.layout.in_place != nullptr,
-                       .algorithm = bucket.allreduce->algorithm(),
+                       .is_in_place = bucket.gradients.is_in_place(),
+                       .algorithm = bucket.reduction->algorithm(),
                        .seconds = times.total,
                        .hidden = times.total - times.exposed,
                        .exposed = times.exposed});

@@ -1,7 +1,8 @@
 #pragma once
 
-#include "allreduce_plan.hpp"
+#include "bucket_contents.hpp"
 #include "bucket_layout.hpp"
+#include "collective_plan.hpp"
 
 #include <selvage/comm/gradient_buckets.hpp>
 
@@ -12,13 +13,14 @@
 
 namespace selvage::detail {
 
-/// The state behind GradientBuckets.
+enum class BucketStage { reducing, gathering, done };
+
+/// The state behind GradientBuckets and ShardedBuckets.
 class BucketPlan {
  public:
   /// Collective; throws what GradientBuckets' constructor says.
   BucketPlan(std::shared_ptr<ContextState> context, const GradientBucketsOptions& options,
-             std::vector<Elements> gradients, std::unique_ptr<BucketTimeline> timeline,
-             std::unique_ptr<Executor> communication, std::unique_ptr<Caster> caster);
+             BucketParts&& parts);
 
   void ready(const Executor& compute, int gradient);
   void finish(Executor& compute);
@@ -29,34 +31,38 @@ class BucketPlan {
  private:
   struct Bucket {
     BucketLayout layout;
-    Buffer packed;  ///< empty where the gradients are reduced in place
-    std::unique_ptr<AllreducePlan> allreduce;
-    int missing = 0;  ///< gradients that aren't ready in this step
+    BucketContents gradients;
+    BucketContents parameters;
+    std::unique_ptr<CollectivePlan> reduction;
+    std::unique_ptr<CollectivePlan> gathering;  ///< of parameters; null where gradients are allreduced
+    int missing = 0;                            ///< gradients that aren't ready in this step
     std::uint64_t epoch = 0;
-    bool is_done = false;
+    BucketStage stage = BucketStage::reducing;
   };
 
+  void require_parameters() const;
   void require_same_everywhere() const;
   void require_all_ready() const;
   [[nodiscard]] std::string name_of(int gradient) const;
   /// Collective: buckets for the order in which rank 0's gradients became ready.
   void make_buckets();
-  [[nodiscard]] std::vector<int> order_of_first_rank() const;
+  void agree_offsets(std::vector<BucketLayout>& layouts) const;
+  [[nodiscard]] std::unique_ptr<CollectivePlan> make_collective(const Elements& elements,
+                                                                CollectiveKind kind) const;
   void begin_step();
   void start_complete();
-  void start(int number);
-  enum class Direction { in, out };
-  void move(const Bucket& bucket, Direction direction);
+  /// \return whether it is done
+  bool progress(Bucket& bucket);
+  /// When the gradients of a bucket are reduced.
+  void conclude_reduction(Bucket& bucket);
+  void update(const Bucket& bucket, const ElementRange& own) const;
   /// \return whether all buckets that were started are done
   bool progress();
   [[nodiscard]] std::string describe_late() const;
 
   std::shared_ptr<ContextState> context_;
   GradientBucketsOptions options_;
-  std::vector<Elements> gradients_;
-  std::unique_ptr<BucketTimeline> timeline_;
-  std::unique_ptr<Executor> communication_;
-  std::unique_ptr<Caster> caster_;
+  BucketParts parts_;
   std::vector<Bucket> buckets_;
   std::vector<int> bucket_of_;    ///< by gradient
   std::vector<bool> is_ready_;    ///< by gradient, in this step

@@ -17,5 +17,8 @@ inline constexpr int most_allreduce_ranks = 8;
 [[nodiscard]] std::unique_ptr<AllreduceRunner> make_one_shot_ll128(const AllreduceParts& parts);
 [[nodiscard]] std::unique_ptr<AllreduceRunner> make_two_shot_ll128(const AllreduceParts& parts);
 [[nodiscard]] std::unique_ptr<AllreduceRunner> make_two_shot_push(const AllreduceParts& parts);
+[[nodiscard]] std::unique_ptr<AllreduceRunner> make_two_shot_copy_engine(const AllreduceParts& parts);
+[[nodiscard]] std::unique_ptr<AllreduceRunner> make_copy_engine(const AllreduceParts& parts);
+[[nodiscard]] std::unique_ptr<AllreduceRunner> make_multi_ring(const AllreduceParts& parts);
 
 }  // namespace selvage::detail

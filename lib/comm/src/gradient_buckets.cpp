@@ -5,13 +5,11 @@
 
 namespace selvage {
 
-std::shared_ptr<detail::BucketPlan> GradientBuckets::make_plan(
-    const Context& context, const GradientBucketsOptions& options, std::vector<detail::Elements> gradients,
-    std::unique_ptr<detail::BucketTimeline> timeline, std::unique_ptr<detail::Executor> communication,
-    std::unique_ptr<detail::Caster> caster) {
+std::shared_ptr<detail::BucketPlan> GradientBuckets::make_plan(const Context& context,
+                                                               const GradientBucketsOptions& options,
+                                                               detail::BucketParts&& parts) {
   return detail::make_on_device<detail::BucketPlan>(context.device(), context.state(), options,
-                                                    std::move(gradients), std::move(timeline),
-                                                    std::move(communication), std::move(caster));
+                                                    std::move(parts));
 }
 
 GradientBuckets::GradientBuckets(GradientBuckets&&) noexcept = default;

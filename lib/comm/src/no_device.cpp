@@ -5,6 +5,7 @@
 #include "device_peer.hpp"
 #include "device_timeline.hpp"
 #include "device_transfer.hpp"
+#include "tiles/tile_runner.hpp"
 #include "transports/copy_engine.hpp"
 
 #include <selvage/error.hpp>
@@ -68,6 +69,18 @@ std::unique_ptr<AllreduceRunner> make_two_shot_ll128(const AllreduceParts&) {
   throw Error(ErrorKind::unsupported, no_gpus);
 }
 std::unique_ptr<AllreduceRunner> make_two_shot_push(const AllreduceParts&) {
+  throw Error(ErrorKind::unsupported, no_gpus);
+}
+std::unique_ptr<AllreduceRunner> make_two_shot_copy_engine(const AllreduceParts&) {
+  throw Error(ErrorKind::unsupported, no_gpus);
+}
+std::unique_ptr<AllreduceRunner> make_copy_engine(const AllreduceParts&) {
+  throw Error(ErrorKind::unsupported, no_gpus);
+}
+std::unique_ptr<TileRunner> make_device_tiles(TileParts&&) {
+  throw Error(ErrorKind::unsupported, no_gpus);
+}
+std::unique_ptr<AllreduceRunner> make_multi_ring(const AllreduceParts&) {
   throw Error(ErrorKind::unsupported, no_gpus);
 }
 std::unique_ptr<AllreduceRunner> make_device_two_shot(const AllreduceParts&) {

@@ -1,4 +1,5 @@
 #include <selvage/comm/allreduce_options.hpp>
+#include <selvage/comm/detail/flow.hpp>
 #include <selvage/comm/element_types.hpp>
 #include <selvage/comm/options.hpp>
 #include <selvage/error.hpp>
@@ -14,6 +15,12 @@ namespace {
 
 using namespace std::string_view_literals;
 
+using detail::CollectiveKind;
+constexpr std::array collective_kinds{std::pair{CollectiveKind::allreduce, "Allreduce"sv},
+                                      std::pair{CollectiveKind::reduce_scatter, "ReduceScatter"sv},
+                                      std::pair{CollectiveKind::all_gather, "AllGather"sv},
+                                      std::pair{CollectiveKind::reduce, "Reduce"sv},
+                                      std::pair{CollectiveKind::broadcast, "Broadcast"sv}};
 constexpr std::array initiations{
     std::pair{Initiation::host, "host"sv}, std::pair{Initiation::stream, "stream"sv},
     std::pair{Initiation::queue, "queue"sv}, std::pair{Initiation::kernel, "kernel"sv}};
@@ -38,6 +45,8 @@ constexpr std::array allreduce_algorithms{
     std::pair{AllreduceAlgorithm::two_shot, "two_shot"sv},
     std::pair{AllreduceAlgorithm::two_shot_ll128, "two_shot_ll128"sv},
     std::pair{AllreduceAlgorithm::two_shot_push, "two_shot_push"sv},
+    std::pair{AllreduceAlgorithm::two_shot_copy_engine, "two_shot_copy_engine"sv},
+    std::pair{AllreduceAlgorithm::copy_engine, "copy_engine"sv},
     std::pair{AllreduceAlgorithm::gsb, "gsb"sv},
     std::pair{AllreduceAlgorithm::hierarchical, "hierarchical"sv},
     std::pair{AllreduceAlgorithm::mpi, "mpi"sv},
@@ -45,6 +54,7 @@ constexpr std::array allreduce_algorithms{
     std::pair{AllreduceAlgorithm::recursive_doubling, "recursive_doubling"sv},
     std::pair{AllreduceAlgorithm::ring, "ring"sv},
     std::pair{AllreduceAlgorithm::segmented_ring, "segmented_ring"sv},
+    std::pair{AllreduceAlgorithm::multi_ring, "multi_ring"sv},
     std::pair{AllreduceAlgorithm::pipelined, "pipelined"sv}};
 
 std::string_view name_in(const auto& table, auto value) {
@@ -76,6 +86,9 @@ std::string_view to_string(QueuePlacement placement) {
 }
 std::string_view to_string(ElementType type) {
   return name_in(element_types, type);
+}
+std::string_view detail::to_string(CollectiveKind kind) {
+  return name_in(collective_kinds, kind);
 }
 std::string_view to_string(ReduceOperation operation) {
   return name_in(reduce_operations, operation);

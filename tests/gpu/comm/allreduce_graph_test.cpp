@@ -112,7 +112,7 @@ TEST_P(AllreduceGraph, IsReplayedAThousandTimes) {
   for (const int count : {5, 3000, 700'001}) {
     const Replay replay(context);
     const View view("elements", static_cast<std::size_t>(count));
-    Allreduce allreduce(replay.space(), context, {.algorithm = GetParam()}, view);
+    Allreduce allreduce(replay.space(), context, {.algorithm = GetParam(), .fast = true}, view);
     replay.run(
         [&] {
           replay.fill(view);
@@ -126,7 +126,9 @@ TEST_P(AllreduceGraph, IsReplayedAThousandTimes) {
 INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, AllreduceGraph,
                          testing::Values(AllreduceAlgorithm::one_shot, AllreduceAlgorithm::one_shot_ll128,
                                          AllreduceAlgorithm::two_shot, AllreduceAlgorithm::two_shot_ll128,
-                                         AllreduceAlgorithm::two_shot_push),
+                                         AllreduceAlgorithm::two_shot_push,
+                                         AllreduceAlgorithm::two_shot_copy_engine,
+                                         AllreduceAlgorithm::copy_engine, AllreduceAlgorithm::multi_ring),
                          [](const auto& tested) { return std::string(to_string(tested.param)); });
 
 TEST(GradientBucketsGraph, IsReplayedAThousandTimes) {

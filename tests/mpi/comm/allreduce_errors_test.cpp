@@ -54,16 +54,17 @@ TEST_F(AllreduceErrors, ListTheAlgorithmsForAnUnknownOne) {
   const ScopedVariable variable("SELVAGE_ALLREDUCE", "telepathy");
   const Kokkos::View<double*, Space> view("gradients", 10);
   const std::string message = refusal(ErrorKind::input, {}, view);
-  EXPECT_NE(message.find("one_shot, one_shot_ll128, two_shot, two_shot_ll128, two_shot_push, gsb, "
-                         "hierarchical, mpi, btb, recursive_doubling, ring, segmented_ring, "
-                         "pipelined"),
+  EXPECT_NE(message.find(
+                "one_shot, one_shot_ll128, two_shot, two_shot_ll128, two_shot_push, "
+                "two_shot_copy_engine, copy_engine, gsb, hierarchical, mpi, btb, recursive_doubling, ring, "
+                "segmented_ring, multi_ring, pipelined"),
             std::string::npos)
       << message;
 }
 TEST_F(AllreduceErrors, SayWhatAllowsAnotherOrder) {
   const Kokkos::View<double*, Space> view("gradients", 10);
   for (const auto algorithm : {Algorithm::btb, Algorithm::recursive_doubling, Algorithm::ring,
-                               Algorithm::segmented_ring, Algorithm::pipelined}) {
+                               Algorithm::segmented_ring, Algorithm::multi_ring, Algorithm::pipelined}) {
     const std::string message = refusal(ErrorKind::unsupported, {.algorithm = algorithm}, view);
     EXPECT_NE(message.find("the option fast, or SELVAGE_ALLREDUCE_FAST=yes, allows that"), std::string::npos)
         << message;

@@ -1,4 +1,4 @@
-#include "allreduce_plan.hpp"
+#include "collective_plan.hpp"
 #include "deferred_executor.hpp"
 
 #include <selvage/comm/context.hpp>
@@ -18,12 +18,12 @@ class StagedAllreduce : public testing::TestWithParam<AllreduceAlgorithm> {
  protected:
   void expect_sums(std::int64_t count, int rounds) {
     std::vector<std::int64_t> elements(static_cast<std::size_t>(count));
-    AllreducePlan plan(context_.state(), executor_, {.algorithm = GetParam(), .fast = true},
-                       {.label = "gradients",
-                        .data = reinterpret_cast<std::byte*>(elements.data()),
-                        .count = count,
-                        .type = ElementType::int64,
-                        .memory = MemoryKind::device});
+    CollectivePlan plan(context_.state(), executor_, {.algorithm = GetParam(), .fast = true},
+                        {.label = "gradients",
+                         .data = reinterpret_cast<std::byte*>(elements.data()),
+                         .count = count,
+                         .type = ElementType::int64,
+                         .memory = MemoryKind::device});
     std::vector<std::int64_t> wrong;  // by round
     for (int round = 0; round < rounds; ++round) {
       executor_.enqueue([&elements, round, this] {

@@ -85,8 +85,10 @@ struct Case {
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const auto algorithm :
-       {Algorithm::one_shot_ll128, Algorithm::two_shot_ll128, Algorithm::two_shot_push})
-    all.push_back({std::string(to_string(algorithm)), {.algorithm = algorithm, .multiprocessors = 4}});
+       {Algorithm::one_shot_ll128, Algorithm::two_shot_ll128, Algorithm::two_shot_push,
+        Algorithm::two_shot_copy_engine, Algorithm::copy_engine, Algorithm::multi_ring})
+    all.push_back(
+        {std::string(to_string(algorithm)), {.algorithm = algorithm, .multiprocessors = 4, .fast = true}});
   for (const auto algorithm :
        {Algorithm::one_shot, Algorithm::two_shot, Algorithm::gsb, Algorithm::hierarchical, Algorithm::mpi,
         Algorithm::btb, Algorithm::recursive_doubling, Algorithm::ring, Algorithm::segmented_ring}) {

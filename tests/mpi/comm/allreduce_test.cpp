@@ -34,10 +34,11 @@ std::vector<Case> cases() {
     all.push_back({all.back().name + "_shared", {.algorithm = algorithm}, true});
   }
   for (const auto algorithm : {Algorithm::one_shot_ll128, Algorithm::two_shot_ll128, Algorithm::two_shot_push,
-                               Algorithm::gsb, Algorithm::hierarchical, Algorithm::mpi})
+                               Algorithm::two_shot_copy_engine, Algorithm::copy_engine, Algorithm::gsb,
+                               Algorithm::hierarchical, Algorithm::mpi})
     all.push_back({std::string(to_string(algorithm)), {.algorithm = algorithm}});
   for (const auto algorithm : {Algorithm::btb, Algorithm::recursive_doubling, Algorithm::ring,
-                               Algorithm::segmented_ring, Algorithm::pipelined})
+                               Algorithm::segmented_ring, Algorithm::multi_ring, Algorithm::pipelined})
     all.push_back({std::string(to_string(algorithm)), {.algorithm = algorithm, .fast = true}});
   for (const auto inner : {Algorithm::gsb, Algorithm::btb}) {
     for (const auto outer :

@@ -135,6 +135,13 @@ TEST_F(GradientBucketsTest, AreReducedInPlaceWhereGradientsFollowEachOther) {
   }
 }
 
+TEST_F(GradientBucketsTest, MayLieDifferentlyInEachRanksMemory) {
+  for (const int first : {0, 1}) {
+    const Model model(context_.rank() % 2 == first);
+    expect_right(model, {.bucket_bytes = 10'000});
+  }
+}
+
 TEST_F(GradientBucketsTest, FollowTheOrderOfTheFirstRank) {
   const Model model(false);
   GradientBuckets buckets(space_, context_, {.bucket_bytes = 1}, model.gradients);

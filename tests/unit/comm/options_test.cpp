@@ -34,10 +34,11 @@ TEST(Options, AreReadAsTheyAreWritten) {
   }
   for (const AllreduceAlgorithm algorithm :
        {AllreduceAlgorithm::one_shot, AllreduceAlgorithm::one_shot_ll128, AllreduceAlgorithm::two_shot,
-        AllreduceAlgorithm::two_shot_ll128, AllreduceAlgorithm::two_shot_push, AllreduceAlgorithm::gsb,
+        AllreduceAlgorithm::two_shot_ll128, AllreduceAlgorithm::two_shot_push,
+        AllreduceAlgorithm::two_shot_copy_engine, AllreduceAlgorithm::copy_engine, AllreduceAlgorithm::gsb,
         AllreduceAlgorithm::hierarchical, AllreduceAlgorithm::mpi, AllreduceAlgorithm::btb,
         AllreduceAlgorithm::recursive_doubling, AllreduceAlgorithm::ring, AllreduceAlgorithm::segmented_ring,
-        AllreduceAlgorithm::pipelined}) {
+        AllreduceAlgorithm::multi_ring, AllreduceAlgorithm::pipelined}) {
     EXPECT_EQ(parse_allreduce_algorithm(to_string(algorithm)), algorithm);
   }
 }

@@ -18,6 +18,7 @@ struct AllreduceParts {
   const Executor& executor;
   Elements elements;  ///< the same count and type on all ranks
   ReduceOperation operation;
+  Flow flow;
   int first_tag;                                 ///< of allreduce_tags
   int multiprocessors = 0;                       ///< that kernels may take; 0: as many as help
   std::optional<AllreduceAlgorithm> inner = {};  ///< as in AllreduceOptions, like the next two

@@ -38,6 +38,7 @@ class Hierarchical final : public Stepwise {
       : Stepwise(
             parts, own_host(parts),
             {.memory_bytes = 2 * static_cast<std::size_t>(slot_elements) * element_bytes(parts.elements.type),
+             .elements = parts.elements.count,
              .segment_elements = slot_elements,
              .stages = 3,
              .lead = 3,
@@ -66,10 +67,9 @@ class Hierarchical final : public Stepwise {
                   static_cast<std::size_t>(bytes(segment.count)));
       return true;
     }
-    if (stage == 1)
-      return place() >= leaders_ || lead(slot, part_of(segment.count, place(), leaders_, width()));
+    if (stage == 1) return place() >= leaders_ || lead(slot, part_of(segment.count, place(), leaders_));
     for (int leader = 0; leader < leaders_; ++leader) {
-      const Part part = part_of(segment.count, leader, leaders_, width());
+      const Part part = part_of(segment.count, leader, leaders_);
       std::memcpy(element(segment.begin + part.begin), memory(leader) + slot + bytes(part.begin),
                   static_cast<std::size_t>(bytes(part.count)));
     }

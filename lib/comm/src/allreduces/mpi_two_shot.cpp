@@ -1,6 +1,7 @@
 #include "mpi_two_shot.hpp"
 
 #include "levels.hpp"
+#include "mpi_parts.hpp"
 #include "pending_messages.hpp"
 
 #include <vector>
@@ -45,7 +46,7 @@ class MpiTwoShot final : public GroupCollective {
  private:
   [[nodiscard]] std::size_t most_part() const { return most_part_of(parts_.most_count, parts_.size()); }
   [[nodiscard]] Part part(int place, std::int64_t count) const {
-    return part_of(count, place, parts_.size(), element_bytes(parts_.elements));
+    return part_of(count, place, parts_.size());
   }
   [[nodiscard]] std::int64_t value_bytes(std::int64_t count) const {
     return count * static_cast<std::int64_t>(element_bytes(parts_.values));
@@ -91,6 +92,7 @@ std::unique_ptr<GroupCollective> make_mpi_two_shot_group(const GroupParts& parts
 }
 
 std::unique_ptr<AllreduceRunner> make_mpi_two_shot(const AllreduceParts& parts) {
+  if (parts.flow.kind != CollectiveKind::allreduce) return make_mpi_parts(parts);
   // A message's length must fit MPI's int, and memory stay bounded.
   constexpr std::int64_t most_chunk_bytes = 64 * 1024 * 1024;
   return make_flat(parts, AllreduceAlgorithm::mpi, {.chunk_bytes = most_chunk_bytes});

@@ -18,6 +18,7 @@ class HostOneShot final : public Stepwise {
       : Stepwise(
             parts, all_ranks(parts),
             {.memory_bytes = 2 * static_cast<std::size_t>(slot_elements) * element_bytes(parts.elements.type),
+             .elements = parts.elements.count,
              .segment_elements = slot_elements,
              .stages = 2,
              .lead = 2,

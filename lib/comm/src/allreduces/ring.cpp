@@ -63,7 +63,7 @@ class Ring final : public GroupCollective {
   /// The part of the rank at some distance, which may be negative.
   [[nodiscard]] Part part(int distance, std::int64_t count) const {
     const int of = (place_ + distance + 2 * size()) % size();
-    return part_of(count, of, size(), element_bytes(parts_.elements));
+    return part_of(count, of, size());
   }
   [[nodiscard]] std::byte* allocate_part() const {
     return parts_.memory.allocate(most_part_of(parts_.most_count, size()) * accumulator_bytes(parts_.values));

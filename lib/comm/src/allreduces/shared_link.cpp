@@ -21,7 +21,7 @@ class SharedLink final : public GroupLink {
         result_bytes_(lines(shape.result_bytes)),
         lockstep_(parts.context, executor, parts.group,
                   shape.slots == 0 ? 0 : result_bytes_ + static_cast<std::size_t>(shape.slots) * slot_bytes_,
-                  "the construction of an Allreduce"),
+                  "the construction of a collective"),
         told_(parts.group.size()),
         heard_(parts.group.size()) {}
 

@@ -9,11 +9,10 @@ Stepwise::Stepwise(const AllreduceParts& parts, std::vector<int> group, const Sh
     : parts_(parts),
       shape_(shape),
       lockstep_(parts.context, parts.executor, std::move(group), shape.memory_bytes,
-                "the construction of an Allreduce") {}
+                "the construction of a collective") {}
 
 void Stepwise::start(Executor& executor) {
-  const std::int64_t segments =
-      (parts_.elements.count + shape_.segment_elements - 1) / shape_.segment_elements;
+  const std::int64_t segments = (shape_.elements + shape_.segment_elements - 1) / shape_.segment_elements;
   begin_ = steps_;
   end_ = begin_ + static_cast<std::uint64_t>(segments) * shape_.stages;
   static_cast<void>(progress(executor));
@@ -31,7 +30,7 @@ bool Stepwise::progress(Executor& /*executor*/) {
     const std::uint64_t made = steps_ - begin_;
     const std::int64_t begin = static_cast<std::int64_t>(made / shape_.stages) * shape_.segment_elements;
     const Segment segment{.begin = begin,
-                          .count = std::min(shape_.segment_elements, parts_.elements.count - begin),
+                          .count = std::min(shape_.segment_elements, shape_.elements - begin),
                           .number = steps_ / shape_.stages};
     if (!make(steps_ % shape_.stages, segment)) return false;
     lockstep_.publish(++steps_);

@@ -20,6 +20,7 @@ class Stepwise : public AllreduceRunner {
  protected:
   struct Shape {
     std::size_t memory_bytes;       ///< of each rank, that all can read and write
+    std::int64_t elements;          ///< that segments are cut from
     std::int64_t segment_elements;  ///< at a time; at least 1
     std::uint64_t stages;
     /// How many steps the first stage of a segment may be ahead of the slowest rank's.

@@ -19,76 +19,95 @@ class DirectTwoShot final : public Stepwise {
   DirectTwoShot(const AllreduceParts& parts, PeerBlocks views)
       : Stepwise(parts, all_ranks(parts),
                  {.memory_bytes = 0,
-                  .segment_elements = std::max<std::int64_t>(1, parts.elements.count),
+                  .elements = 1,
+                  .segment_elements = 1,
                   .stages = 2,
                   .lead = 0,
                   .waits_at_end = true}),
         views_(std::move(views)),
-        inputs_(static_cast<std::size_t>(size())),
-        outputs_(static_cast<std::size_t>(size())) {}
+        part_(part_of(parts.elements.count, place(), size())) {
+    const std::int64_t offset = part_.begin * static_cast<std::int64_t>(width());
+    for (int rank = 0; rank < size(); ++rank) {
+      std::byte* const theirs = views_.of(rank) + offset;
+      if (parts.flow.takes(place(), rank)) inputs_.push_back(theirs);
+      if (parts.flow.gives(place(), rank)) outputs_.push_back(theirs);
+    }
+  }
 
  private:
   /// The first stage only says that this rank's View may be read and written.
-  bool make(std::uint64_t stage, const Segment& segment) override {
+  bool make(std::uint64_t stage, const Segment& /*segment*/) override {
     if (stage == 0) return true;
-    const Part part = part_of(segment.count, place(), size(), width());
-    const std::int64_t offset = part.begin * static_cast<std::int64_t>(width());
-    for (int r = 0; r < size(); ++r) {
-      outputs_[static_cast<std::size_t>(r)] = views_.of(r) + offset;
-      inputs_[static_cast<std::size_t>(r)] = views_.of(r) + offset;
-    }
-    fold(parts().elements.type, parts().operation, inputs_, outputs_, part.count);
-    return true;
-  }
-
-  PeerBlocks views_;
-  std::vector<const std::byte*> inputs_;
-  std::vector<std::byte*> outputs_;
-};
-
-/// Through slots: show, combine one's part in one's own slot, take the parts of all.
-class SlottedTwoShot final : public Stepwise {
- public:
-  SlottedTwoShot(const AllreduceParts& parts, std::int64_t slot_elements)
-      : Stepwise(
-            parts, all_ranks(parts),
-            {.memory_bytes = 2 * static_cast<std::size_t>(slot_elements) * element_bytes(parts.elements.type),
-             .segment_elements = slot_elements,
-             .stages = 3,
-             .lead = 3,
-             .waits_at_end = false}),
-        slot_bytes_(static_cast<std::size_t>(slot_elements) * width()),
-        inputs_(static_cast<std::size_t>(size())) {}
-
- private:
-  bool make(std::uint64_t stage, const Segment& segment) override {
-    const std::size_t slot = segment.number % 2 * slot_bytes_;
-    if (stage == 0) {
-      std::memcpy(memory(place()) + slot, element(segment.begin), bytes(segment.count));
-    } else if (stage == 1) {
-      combine_part(slot, segment);
+    if (parts().flow.combines()) {
+      fold(parts().elements.type, parts().operation, inputs_, outputs_, part_.count);
     } else {
-      for (int r = 0; r < size(); ++r) {
-        const Part part = part_of(segment.count, r, size(), width());
-        std::memcpy(element(segment.begin + part.begin), memory(r) + slot + bytes(part.begin),
-                    bytes(part.count));
+      const auto bytes = static_cast<std::size_t>(part_.count) * width();
+      for (std::byte* output : outputs_) {
+        if (output != inputs_.front()) std::memcpy(output, inputs_.front(), bytes);
       }
     }
     return true;
   }
 
-  void combine_part(std::size_t slot, const Segment& segment) {
-    const Part part = part_of(segment.count, place(), size(), width());
-    const std::size_t offset = slot + bytes(part.begin);
-    for (int r = 0; r < size(); ++r) inputs_[static_cast<std::size_t>(r)] = memory(r) + offset;
-    const std::array<std::byte*, 1> result{memory(place()) + offset};
-    fold(parts().elements.type, parts().operation, inputs_, result, part.count);
-  }
-  [[nodiscard]] std::size_t bytes(std::int64_t count) const {
-    return static_cast<std::size_t>(count) * width();
+  PeerBlocks views_;
+  Part part_;
+  std::vector<const std::byte*> inputs_;
+  std::vector<std::byte*> outputs_;
+};
+
+/// Through slots: show what others take, combine one's part in one's own slot, take what the others give. A segment is a
+/// slice of each rank's part; these lie behind each other in a slot.
+class SlottedTwoShot final : public Stepwise {
+ public:
+  SlottedTwoShot(const AllreduceParts& parts, std::int64_t slice_elements)
+      : Stepwise(parts, all_ranks(parts),
+                 {.memory_bytes = 2 * static_cast<std::size_t>(parts.context.size() * slice_elements) *
+                                  element_bytes(parts.elements.type),
+                  .elements = longest_part(parts.elements.count, parts.context.size()),
+                  .segment_elements = slice_elements,
+                  .stages = 3,
+                  .lead = 3,
+                  .waits_at_end = false}),
+        slice_bytes_(static_cast<std::size_t>(slice_elements) * width()) {}
+
+ private:
+  bool make(std::uint64_t stage, const Segment& segment) override {
+    if (stage == 1) {
+      combine(segment);
+      return true;
+    }
+    for (int worker = 0; worker < size(); ++worker) {
+      const Part slice = slice_of(parts().elements.count, worker, size(), segment.begin, segment.count);
+      const std::size_t bytes = static_cast<std::size_t>(slice.count) * width();
+      if (stage == 0 && flow().takes(worker, place())) {
+        std::memcpy(slot(place(), worker, segment), element(slice.begin), bytes);
+      } else if (stage == 2 && flow().gives(worker, place())) {
+        const int from = flow().combines() ? worker : flow().source(worker);
+        if (from != place() || flow().combines())
+          std::memcpy(element(slice.begin), slot(from, worker, segment), bytes);
+      }
+    }
+    return true;
   }
 
-  std::size_t slot_bytes_;
+  /// What isn't combined is taken from where it was shown.
+  void combine(const Segment& segment) {
+    if (!flow().combines()) return;
+    const Part slice = slice_of(parts().elements.count, place(), size(), segment.begin, segment.count);
+    inputs_.clear();
+    for (int rank = 0; rank < size(); ++rank) inputs_.push_back(slot(rank, place(), segment));
+    const std::array<std::byte*, 1> result{slot(place(), place(), segment)};
+    fold(parts().elements.type, parts().operation, inputs_, result, slice.count);
+  }
+  [[nodiscard]] const Flow& flow() const { return parts().flow; }
+  /// Where a rank's slice of a worker's part lies.
+  [[nodiscard]] std::byte* slot(int rank, int worker, const Segment& segment) const {
+    const auto place =
+        segment.number % 2 * static_cast<std::size_t>(size()) + static_cast<std::size_t>(worker);
+    return memory(rank) + place * slice_bytes_;
+  }
+
+  std::size_t slice_bytes_;
   std::vector<const std::byte*> inputs_;
 };
 
@@ -99,11 +118,13 @@ std::unique_ptr<AllreduceRunner> make_two_shot(const AllreduceParts& parts) {
   const auto width = static_cast<std::int64_t>(element_bytes(parts.elements.type));
   PeerBlocks views(parts.context, parts.elements.data, all_ranks(parts),
                    static_cast<std::size_t>(parts.elements.count * width), parts.elements.memory,
-                   "the construction of an Allreduce");
+                   "the construction of a collective");
   if (!views.empty()) return std::make_unique<DirectTwoShot>(parts, std::move(views));
   constexpr std::int64_t most_slot_bytes = 256 * 1024;
+  const int ranks = parts.context.size();
   return std::make_unique<SlottedTwoShot>(
-      parts, std::clamp<std::int64_t>(parts.elements.count, 1, most_slot_bytes / width));
+      parts, std::clamp<std::int64_t>(longest_part(parts.elements.count, ranks), 1,
+                                      std::max<std::int64_t>(1, most_slot_bytes / width / ranks)));
 }
 
 }  // namespace selvage::detail

@@ -7,6 +7,7 @@
 #include <selvage/comm/detail/signal.hpp>
 #include <selvage/comm/element_types.hpp>
 
+#include <Kokkos_Macros.hpp>
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
@@ -21,6 +22,8 @@ inline constexpr int most_allreduce_threads = 512;
 /// captured graph can be replayed; each block counts its own.
 struct AllreduceState {
   std::uint64_t epochs[most_allreduce_blocks];
+  std::uint64_t closed;    ///< of tiles: blocks of this launch that have ended
+  std::uint64_t finished;  ///< of tiles: the last launch that has ended, which kernels that publish read
   std::uint32_t
       failed;  ///< once set, kernels don't wait, and those that store into peers' elements no longer do
 };
@@ -34,6 +37,9 @@ struct AllreduceProgram {
   std::int64_t count;
   /// Kernels that meet through scratch know this rank's only.
   std::byte* elements[most_allreduce_ranks];
+  /// Whose elements this rank stores results into: a bit per rank. Kernels for all kinds of collectives heed it.
+  std::uint32_t receivers;
+  int source;       ///< of what is gathered
   bool is_aligned;  ///< the elements that a kernel knows, to 16 bytes
   /// What ranks store for each other; each kernel says how it lies.
   std::byte* scratch[most_allreduce_ranks];
@@ -42,6 +48,9 @@ struct AllreduceProgram {
   /// Flags in each rank's memory, [block][writer]; their writer and what they publish stand where they are released.
   Flag* arrived[most_allreduce_ranks];
   Flag* done[most_allreduce_ranks];
+  /// Of tiles: flags in this rank's memory, [own tile][rank]; see TileParts.
+  Flag* published;
+  std::int64_t tile_elements;
   AllreduceState* state;
   Fault* fault;
   std::uint64_t timeout_ns;
@@ -69,6 +78,20 @@ struct AllreduceKernel {
 /// all ranks' elements.
 [[nodiscard]] AllreduceKernel two_shot_push_kernel();
 
+/// Each rank loads its part of one rank's elements, and stores it into those of some.
+[[nodiscard]] AllreduceKernel gather_kernel();
+/// Returns when all ranks have come here: for what engines do between kernels.
+[[nodiscard]] AllreduceKernel meet_kernel();
+/// Each rank combines its tiles, as soon as all ranks' kernels have published them, as two_shot does its part.
+[[nodiscard]] AllreduceKernel tiles_kernel();
+/// Rings of all ranks, one per block, in both directions: partial results go round through scratch, and results through
+/// elements. Mechanism A3 (LeBeane, dissertation ch. 5 and 6).
+[[nodiscard]] AllreduceKernel multi_ring_kernel();
+
+[[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_receiver(const AllreduceProgram& program, int rank) {
+  return (program.receivers >> rank & 1U) != 0;
+}
+
 /// Of the scratch that a rank needs for its peers' packets and lines.
 inline constexpr std::int64_t ll_packet_bytes = 16;
 inline constexpr std::int64_t ll_packet_words = 1;
@@ -79,5 +102,9 @@ inline constexpr std::int64_t element_word_bytes = 8;
 /// Of the scratch that a block of two_shot_push needs for each rank.
 inline constexpr int push_slots = 4;
 inline constexpr std::int64_t push_chunk_bytes = 4 * most_allreduce_threads * 16;
+
+/// Of the scratch that a block of multi_ring needs for each step: 16-bit elements travel in twice their bytes.
+inline constexpr std::int64_t ring_segment_packs = 8 * most_allreduce_threads;
+inline constexpr std::int64_t ring_slot_bytes = ring_segment_packs * 16 * 2;
 
 }  // namespace selvage::detail

@@ -1,53 +1,16 @@
 #include "../device_timeline.hpp"
 
-#include "check.hpp"
+#include "stream.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <vector>
 
 namespace selvage::detail {
 namespace {
 
-class Event {
- public:
-  explicit Event(unsigned flags = cudaEventDefault) {
-    cudaEvent_t event = nullptr;
-    check_cuda(cudaEventCreateWithFlags(&event, flags), "cudaEventCreateWithFlags");
-    event_ = std::shared_ptr<CUevent_st>(event, [](cudaEvent_t gone) { cudaEventDestroy(gone); });
-  }
-  void record(cudaStream_t stream) const {
-    check_cuda(cudaEventRecord(event_.get(), stream), "cudaEventRecord");
-  }
-  void hold_back(cudaStream_t stream) const {
-    check_cuda(cudaStreamWaitEvent(stream, event_.get(), 0), "cudaStreamWaitEvent");
-  }
-  [[nodiscard]] double seconds_since(const Event& earlier) const {
-    float milliseconds = 0;
-    check_cuda(cudaEventElapsedTime(&milliseconds, earlier.event_.get(), event_.get()),
-               "cudaEventElapsedTime");
-    return milliseconds * 1e-3;
-  }
-  void wait() const { check_cuda(cudaEventSynchronize(event_.get()), "cudaEventSynchronize"); }
-
- private:
-  std::shared_ptr<CUevent_st> event_;
-};
-
 class DeviceTimeline final : public BucketTimeline {
  public:
-  explicit DeviceTimeline(bool high_priority) {
-    int lowest = 0;
-    int highest = 0;
-    check_cuda(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "cudaDeviceGetStreamPriorityRange");
-    cudaStream_t stream = nullptr;
-    check_cuda(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, high_priority ? highest : lowest),
-               "cudaStreamCreateWithPriority");
-    stream_ = std::shared_ptr<CUstream_st>(stream, [](cudaStream_t gone) {
-      cudaStreamSynchronize(gone);
-      cudaStreamDestroy(gone);
-    });
-  }
+  explicit DeviceTimeline(bool high_priority) : stream_(high_priority) {}
 
   [[nodiscard]] void* stream() const override { return stream_.get(); }
   void expect_buckets(int count) override { spans_.resize(static_cast<std::size_t>(count)); }
@@ -85,7 +48,7 @@ class DeviceTimeline final : public BucketTimeline {
     Event begin;
     Event end;
   };
-  std::shared_ptr<CUstream_st> stream_;
+  Stream stream_;
   Event ready_{cudaEventDisableTiming};
   Event done_{cudaEventDisableTiming};
   Event computed_;

@@ -1,17 +1,15 @@
 #pragma once
 
-#include <selvage/comm/allreduce.hpp>
 #include <selvage/comm/allreduce_options.hpp>
 #include <selvage/comm/context.hpp>
-#include <selvage/comm/detail/bucket_timeline.hpp>
-#include <selvage/comm/detail/cast.hpp>
+#include <selvage/comm/detail/bucket_parts.hpp>
 #include <selvage/comm/detail/kokkos_executor.hpp>
 #include <selvage/comm/element_types.hpp>
 
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -25,7 +23,8 @@ struct GradientBucketsOptions {
   ReduceOperation operation = ReduceOperation::average;
   /// Of every bucket, as in AllreduceOptions.
   std::optional<AllreduceAlgorithm> algorithm = {};
-  int multiprocessors = 0;
+  /// As in AllreduceOptions. The default is as fast as taking all, and leaves more to what runs beside it.
+  int multiprocessors = 32;
   bool fast = false;
   /// A bucket has no more, unless a single gradient has.
   std::int64_t bucket_bytes = std::int64_t{25} << 20;
@@ -69,7 +68,7 @@ class GradientBuckets {
   template <class Space, class... Views>
   GradientBuckets(const Space& space, const Context& context, const GradientBucketsOptions& options,
                   const Views&... gradients)
-      : GradientBuckets(space, context, options, {detail::describe_elements(gradients)...}, Described()) {
+      : GradientBuckets(space, context, options, {detail::describe_elements(gradients)...}, {}, NoUpdate()) {
     static_assert((Kokkos::SpaceAccessibility<Space, typename Views::memory_space>::accessible && ...),
                   "the execution space can't reach a View's memory space");
   }
@@ -77,7 +76,7 @@ class GradientBuckets {
   template <class Space, class View>
   GradientBuckets(const Space& space, const Context& context, const GradientBucketsOptions& options,
                   const std::vector<View>& gradients)
-      : GradientBuckets(space, context, options, describe_all(gradients), Described()) {
+      : GradientBuckets(space, context, options, describe_all(gradients), {}, NoUpdate()) {
     static_assert(Kokkos::SpaceAccessibility<Space, typename View::memory_space>::accessible,
                   "the execution space can't reach the Views' memory space");
   }
@@ -108,18 +107,24 @@ class GradientBuckets {
   /// last step is done. Times are 0 for the first step, and for one captured in a graph.
   [[nodiscard]] std::vector<BucketReport> report() const;
 
- private:
-  struct Described {};
-  template <class Space>
+ protected:
+  struct NoUpdate {};
+  /// \param update  NoUpdate, or what is called with (instance, shard)
+  template <class Space, class Update>
   GradientBuckets(const Space& space, const Context& context, const GradientBucketsOptions& options,
-                  std::vector<detail::Elements> gradients, Described) {
+                  std::vector<detail::Elements> gradients, std::vector<detail::Elements> parameters,
+                  Update update) {
     const detail::DeviceScope scope(context.device());
-    std::unique_ptr<detail::BucketTimeline> timeline =
-        detail::make_bucket_timeline(detail::is_host_space<Space>, options.high_priority);
-    const Space communication = detail::instance_of_stream(space, timeline->stream());
-    plan_ = make_plan(context, options, std::move(gradients), std::move(timeline),
-                      std::make_unique<detail::KokkosExecutor<Space>>(communication),
-                      std::make_unique<detail::KokkosCaster<Space>>(communication));
+    detail::BucketParts parts;
+    parts.gradients = std::move(gradients);
+    parts.parameters = std::move(parameters);
+    parts.timeline = detail::make_bucket_timeline(detail::is_host_space<Space>, options.high_priority);
+    const Space communication = detail::instance_of_stream(space, parts.timeline->stream());
+    parts.communication = std::make_unique<detail::KokkosExecutor<Space>>(communication);
+    parts.caster = std::make_unique<detail::KokkosCaster<Space>>(communication);
+    if constexpr (!std::is_same_v<Update, NoUpdate>)
+      parts.update = std::make_unique<detail::UpdateOnSpace<Space, Update>>(communication, std::move(update));
+    plan_ = make_plan(context, options, std::move(parts));
   }
   template <class View>
   static std::vector<detail::Elements> describe_all(const std::vector<View>& views) {
@@ -127,12 +132,11 @@ class GradientBuckets {
     for (const View& view : views) described.push_back(detail::describe_elements(view));
     return described;
   }
+
+ private:
   static std::shared_ptr<detail::BucketPlan> make_plan(const Context& context,
                                                        const GradientBucketsOptions& options,
-                                                       std::vector<detail::Elements> gradients,
-                                                       std::unique_ptr<detail::BucketTimeline> timeline,
-                                                       std::unique_ptr<detail::Executor> communication,
-                                                       std::unique_ptr<detail::Caster> caster);
+                                                       detail::BucketParts&& parts);
   void ready_on(detail::Executor& executor, int gradient);
   void finish_on(detail::Executor& executor);
 

@@ -9,15 +9,15 @@
 
 namespace selvage::detail {
 
-/// Everything that is decided, allocated and mapped once for an Allreduce, and the state of the reduction in flight.
-class AllreducePlan {
+/// Everything that is decided, allocated and mapped once for a Collective, and the state of the operation in flight.
+class CollectivePlan {
  public:
-  /// Collective; throws what Allreduce's constructor says.
-  AllreducePlan(std::shared_ptr<ContextState> context, const Executor& executor,
-                const AllreduceOptions& options, const Elements& elements);
-  AllreducePlan(const AllreducePlan&) = delete;
-  AllreducePlan& operator=(const AllreducePlan&) = delete;
-  ~AllreducePlan();
+  /// Collective; throws what the Collective's constructor says.
+  CollectivePlan(std::shared_ptr<ContextState> context, const Executor& executor,
+                 const AllreduceOptions& options, const Elements& elements, const Flow& flow = {});
+  CollectivePlan(const CollectivePlan&) = delete;
+  CollectivePlan& operator=(const CollectivePlan&) = delete;
+  ~CollectivePlan();
 
   std::uint64_t start(Executor& executor);
   void finish(Executor& executor, std::uint64_t epoch);
@@ -29,9 +29,13 @@ class AllreducePlan {
   [[nodiscard]] AllreduceAlgorithm algorithm() const { return algorithm_; }
   [[nodiscard]] std::string explain() const;
   [[nodiscard]] std::int64_t bytes_between_hosts() const;
+  /// \throws Error{usage}
+  [[nodiscard]] ElementRange part(int rank) const;
   [[nodiscard]] int device() const { return context_->device(); }
 
  private:
+  [[nodiscard]] std::string purpose() const;
+  void require_sound(const Executor& executor, const AllreduceOptions& options) const;
   void require_same_everywhere(const AllreduceOptions& options) const;
   [[nodiscard]] AllreduceFacts facts(const Executor& executor, const AllreduceOptions& options) const;
   /// Collective the first time in a Context.
@@ -39,6 +43,7 @@ class AllreducePlan {
 
   std::shared_ptr<ContextState> context_;
   Elements elements_;
+  Flow flow_;
   ReduceOperation operation_;
   AllreduceAlgorithm algorithm_ = AllreduceAlgorithm::mpi;
   std::string form_;  ///< the algorithm and what it is made of

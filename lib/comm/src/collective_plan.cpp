@@ -1,8 +1,9 @@
-#include "allreduce_plan.hpp"
+#include "collective_plan.hpp"
 
 #include "allreduce_request.hpp"
 #include "allreduce_table_file.hpp"
 #include "allreduces/hierarchical.hpp"
+#include "allreduces/part.hpp"
 #include "wait.hpp"
 
 #include <selvage/environment.hpp>
@@ -19,10 +20,12 @@
 namespace selvage::detail {
 namespace {
 
-constexpr std::string_view construction = "the construction of an Allreduce";
-
 std::string name_of(const Elements& elements) {
   return elements.label.empty() ? "the View" : fmt::format("the View \"{}\"", elements.label);
+}
+
+std::string_view article(CollectiveKind kind) {
+  return kind == CollectiveKind::allreduce || kind == CollectiveKind::all_gather ? "an" : "a";
 }
 
 int number_of(std::optional<AllreduceAlgorithm> algorithm) {
@@ -34,33 +37,22 @@ std::string name_of_algorithm(int number) {
 
 }  // namespace
 
-AllreducePlan::AllreducePlan(std::shared_ptr<ContextState> context, const Executor& executor,
-                             const AllreduceOptions& options, const Elements& elements)
-    : context_(std::move(context)), elements_(elements), operation_(options.operation) {
+CollectivePlan::CollectivePlan(std::shared_ptr<ContextState> context, const Executor& executor,
+                               const AllreduceOptions& options, const Elements& elements, const Flow& flow)
+    : context_(std::move(context)), elements_(elements), flow_(flow), operation_(options.operation) {
   AllreduceRequest request;
-  context_->all_or_none(construction, [&] {
-    context_->require_own_device(executor);
-    if (options.multiprocessors < 0) {
-      throw Error(
-          ErrorKind::usage,
-          fmt::format(
-              "an Allreduce on {} multiprocessors of a GPU: give at least 1, or 0 for as many as help",
-              options.multiprocessors));
-    }
-    if (elements_.count < 0) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("{} has gaps between its elements: an Allreduce needs one that is contiguous",
-                              name_of(elements_)));
-    }
-    request = read_allreduce_request(options);
+  context_->all_or_none(purpose(), [&] {
+    require_sound(executor, options);
+    request = read_allreduce_request(options, flow_.kind);
   });
   require_same_everywhere(request.options);
   const int first_tag = context_->take_tags(allreduce_tags);
   ChosenAllreduce chosen{};
   AllreduceFacts known = facts(executor, request.options);
   // A table is of kernels that may take a whole GPU.
-  if (!request.options.algorithm && options.multiprocessors == 0) known.advice = advice(known);
-  context_->all_or_none(construction,
+  const bool is_measured = flow_.kind == CollectiveKind::allreduce && options.multiprocessors == 0;
+  if (!request.options.algorithm && is_measured) known.advice = advice(known);
+  context_->all_or_none(purpose(),
                         [&] { chosen = choose_allreduce(known, request.options, request.forced_by); });
   algorithm_ = chosen.entry->algorithm;
   form_ = form_of(algorithm_, request.options);
@@ -70,6 +62,7 @@ AllreducePlan::AllreducePlan(std::shared_ptr<ContextState> context, const Execut
                                 .executor = executor,
                                 .elements = elements_,
                                 .operation = operation_,
+                                .flow = flow_,
                                 .first_tag = first_tag,
                                 .multiprocessors = options.multiprocessors,
                                 .inner = request.options.inner,
@@ -78,17 +71,48 @@ AllreducePlan::AllreducePlan(std::shared_ptr<ContextState> context, const Execut
 }
 
 /// What a failed reduction has left behind may still arrive.
-AllreducePlan::~AllreducePlan() {
+CollectivePlan::~CollectivePlan() {
   if (in_flight_) context_->give_up();
 }
 
-void AllreducePlan::require_same_everywhere(const AllreduceOptions& options) const {
+/// For the messages of collective calls.
+std::string CollectivePlan::purpose() const {
+  return fmt::format("the construction of {} {}", article(flow_.kind), to_string(flow_.kind));
+}
+
+void CollectivePlan::require_sound(const Executor& executor, const AllreduceOptions& options) const {
+  context_->require_own_device(executor);
+  if (options.multiprocessors < 0)
+    throw Error(ErrorKind::usage,
+                fmt::format("{} {} on {} multiprocessors of a GPU: give at least 1, or 0 for as many as help",
+                            article(flow_.kind), to_string(flow_.kind), options.multiprocessors));
+  if (elements_.count < 0)
+    throw Error(ErrorKind::usage,
+                fmt::format("{} has gaps between its elements: {} {} needs one that is contiguous",
+                            name_of(elements_), article(flow_.kind), to_string(flow_.kind)));
+  if (flow_.root < 0 || flow_.root >= context_->size())
+    throw Error(ErrorKind::usage, fmt::format("the root of a {} is rank {}: there are {} ranks",
+                                              to_string(flow_.kind), flow_.root, context_->size()));
+}
+
+ElementRange CollectivePlan::part(int rank) const {
+  if (rank < 0 || rank >= context_->size())
+    throw Error(ErrorKind::usage, fmt::format("the part of rank {} of {}: there are {} ranks", rank,
+                                              name_of(elements_), context_->size()));
+  const Part part = part_of(elements_.count, rank, context_->size());
+  return {part.begin, part.count};
+}
+
+void CollectivePlan::require_same_everywhere(const AllreduceOptions& options) const {
   struct Fact {
     std::string_view name;
     int value;
     std::function<std::string(int)> text = [](int number) { return std::to_string(number); };
   };
   const std::array facts{
+      Fact{"what they are", static_cast<int>(flow_.kind),
+           [](int value) { return std::string(to_string(static_cast<CollectiveKind>(value))); }},
+      Fact{"the root", flow_.root},
       Fact{"the number of elements", static_cast<int>(elements_.count & 0x7fffffff)},
       Fact{"the number of elements, in units of 2^31", static_cast<int>(elements_.count >> 31)},
       Fact{"the element type", static_cast<int>(elements_.type),
@@ -104,18 +128,20 @@ void AllreducePlan::require_same_everywhere(const AllreduceOptions& options) con
            [](int value) { return std::string(value != 0 ? "true" : "false"); }}};
   std::vector<int> values;
   for (const Fact& fact : facts) values.push_back(fact.value);
-  const auto extremes = context_->extremes(values, construction);
+  const auto extremes = context_->extremes(values, purpose());
   for (std::size_t i = 0; i < facts.size(); ++i) {
     if (extremes[i].smallest == extremes[i].largest) continue;
-    throw Error(ErrorKind::usage,
-                fmt::format("ranks make an Allreduce that differs in {}: {} on rank {}, {} on rank {}",
-                            facts[i].name, facts[i].text(extremes[i].smallest), extremes[i].smallest_rank,
-                            facts[i].text(extremes[i].largest), extremes[i].largest_rank));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("ranks make {} {} that differs in {}: {} on rank {}, {} on rank {}", article(flow_.kind),
+                    to_string(flow_.kind), facts[i].name, facts[i].text(extremes[i].smallest),
+                    extremes[i].smallest_rank, facts[i].text(extremes[i].largest), extremes[i].largest_rank));
   }
 }
 
-AllreduceFacts AllreducePlan::facts(const Executor& executor, const AllreduceOptions& options) const {
+AllreduceFacts CollectivePlan::facts(const Executor& executor, const AllreduceOptions& options) const {
   AllreduceFacts facts;
+  facts.flow = flow_;
   facts.multiprocessors = options.multiprocessors;
   facts.ranks = context_->size();
   facts.bytes = elements_.count * static_cast<std::int64_t>(element_bytes(elements_.type));
@@ -131,52 +157,52 @@ AllreduceFacts AllreducePlan::facts(const Executor& executor, const AllreduceOpt
   return facts;
 }
 
-AllreduceAdvice AllreducePlan::advice(const AllreduceFacts& facts) const {
-  return context_->allreduce_table(construction)
-      .advise(allreduce_job(context_->machine(), facts.on_host, elements_.type), facts.bytes);
+AllreduceAdvice CollectivePlan::advice(const AllreduceFacts& facts) const {
+  return context_->allreduce_table(purpose()).advise(
+      allreduce_job(context_->machine(), facts.on_host, elements_.type), facts.bytes);
 }
 
-std::int64_t AllreducePlan::bytes_between_hosts() const {
+std::int64_t CollectivePlan::bytes_between_hosts() const {
   return runner_ ? runner_->bytes_between_hosts() : 0;
 }
 
-std::uint64_t AllreducePlan::start(Executor& executor) {
+std::uint64_t CollectivePlan::start(Executor& executor) {
   check();
   if (in_flight_)
-    throw Error(ErrorKind::usage,
-                fmt::format("reduction {} of an Allreduce is still in flight: finish() it first", epoch_));
+    throw Error(ErrorKind::usage, fmt::format("operation {} of {} {} is still in flight: finish() it first",
+                                              epoch_, article(flow_.kind), to_string(flow_.kind)));
   in_flight_ = true;
   ++epoch_;
   if (runner_) runner_->start(executor);
   return epoch_;
 }
 
-void AllreducePlan::finish(Executor& executor, std::uint64_t epoch) {
+void CollectivePlan::finish(Executor& executor, std::uint64_t epoch) {
   wait_until(
       context_->timeout(), context_->yields(), [&] { return poll(executor, epoch); },
       [&] { return describe_late(); });
 }
 
-bool AllreducePlan::poll(Executor& executor, std::uint64_t epoch) {
+bool CollectivePlan::poll(Executor& executor, std::uint64_t epoch) {
   if (!in_flight_ || epoch != epoch_)
-    throw Error(ErrorKind::usage, "finish() needs what start() of the same Allreduce gave, once");
+    throw Error(ErrorKind::usage, "finish() needs what start() of the same object gave, once");
   if (runner_ && !runner_->progress(executor)) return false;
   in_flight_ = false;
   return true;
 }
 
-std::string AllreducePlan::describe_late() const {
-  return fmt::format("{} in reduction {} of {} by {}", runner_->describe_late(), epoch_, name_of(elements_),
-                     form_);
+std::string CollectivePlan::describe_late() const {
+  return fmt::format("{} in {} {} of {} by {}", runner_->describe_late(), to_string(flow_.kind), epoch_,
+                     name_of(elements_), form_);
 }
 
-void AllreducePlan::check() const {
+void CollectivePlan::check() const {
   if (runner_) runner_->check();
 }
 
-std::string AllreducePlan::explain() const {
-  return fmt::format("allreduce of {} x {} bytes between {} ranks: {} ({})\n", elements_.count,
-                     element_bytes(elements_.type), context_->size(), form_, why_);
+std::string CollectivePlan::explain() const {
+  return fmt::format("{} of {} x {} bytes between {} ranks: {} ({})\n", to_string(flow_.kind),
+                     elements_.count, element_bytes(elements_.type), context_->size(), form_, why_);
 }
 
 }  // namespace selvage::detail

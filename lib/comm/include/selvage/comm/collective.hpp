@@ -1,0 +1,134 @@
+#pragma once
+
+#include <selvage/comm/allreduce_options.hpp>
+#include <selvage/comm/context.hpp>
+#include <selvage/comm/detail/executor.hpp>
+#include <selvage/comm/detail/field.hpp>
+#include <selvage/comm/detail/flow.hpp>
+#include <selvage/comm/detail/kokkos_executor.hpp>
+#include <selvage/comm/element_types.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace selvage {
+
+namespace detail {
+class CollectivePlan;
+
+/// A contiguous View as the elements it holds.
+struct Elements {
+  std::string label;
+  std::byte* data = nullptr;
+  std::int64_t count = 0;
+  ElementType type = ElementType::fp64;
+  MemoryKind memory = MemoryKind::host;
+};
+
+template <class View>
+Elements describe_elements(const View& view) {
+  using Value = typename View::non_const_value_type;
+  static_assert(Kokkos::is_view_v<View>, "selvage moves and reduces Kokkos::Views");
+  static_assert(!std::is_const_v<typename View::value_type>,
+                "a collective in place needs a View that it can write");
+  static_assert(ElementTypeOf<Value>::is_known,
+                "elements can be double, float, selvage::Half, selvage::Bfloat16, Kokkos' half types, "
+                "int32_t or int64_t");
+  return {.label = view.label(),
+          .data = reinterpret_cast<std::byte*>(view.data()),
+          .count = view.span_is_contiguous() ? static_cast<std::int64_t>(view.size()) : -1,
+          .type = ElementTypeOf<Value>::value,
+          .memory = memory_kind<View>()};
+}
+}  // namespace detail
+
+/// A consecutive run of elements.
+struct ElementRange {
+  std::int64_t begin = 0;
+  std::int64_t count = 0;
+};
+
+/// What moves or combines the elements of one View of each rank of a Context, in place: what Allreduce, ReduceScatter,
+/// AllGather, Reduce and Broadcast have in common.
+///
+/// Plan once, run many: the constructor chooses an algorithm, allocates and maps; run() does none of that. Each has one
+/// operation in flight; several may overlap. All ranks start and finish theirs in the same order. Not thread-safe. The
+/// View must stay allocated, at the same address, as long as this lives. Those of Grid::allocate or
+/// Context::allocate_shared pass without a copy between ranks of one host.
+class Collective {
+ public:
+  /// A started operation. Give it to finish(), exactly once.
+  class [[nodiscard]] Pending {
+   public:
+    Pending(Pending&& other) noexcept : epoch_(std::exchange(other.epoch_, 0)) {}
+    Pending& operator=(Pending&& other) noexcept {
+      epoch_ = std::exchange(other.epoch_, 0);
+      return *this;
+    }
+
+   private:
+    friend class Collective;
+    explicit Pending(std::uint64_t epoch) : epoch_(epoch) {}
+    std::uint64_t epoch_;
+  };
+
+  /// Ordered after what `space` was given before, and before what it is given next. Blocks until done on host
+  /// spaces.
+  /// \throws Error{timeout} that names the late rank, the epoch wanted and the epoch seen
+  template <class Space>
+  void run(const Space& space) {
+    finish(space, start(space));
+  }
+  /// Shows this rank's elements to the others as far as that needs no waiting. Until finish() the View must be
+  /// neither read nor written.
+  template <class Space>
+  [[nodiscard]] Pending start(const Space& space) {
+    detail::KokkosExecutor<Space> executor(space);
+    return Pending(start_on(executor));
+  }
+  template <class Space>
+  void finish(const Space& space, Pending&& pending) {
+    detail::KokkosExecutor<Space> executor(space);
+    finish_on(executor, std::exchange(pending.epoch_, 0));
+  }
+
+  /// Throws what the device found while it waited; see HaloExchange::check.
+  void check() const;
+  [[nodiscard]] AllreduceAlgorithm algorithm() const;
+  /// The algorithm, and why: what forces it, which row of which table, or the built-in rule.
+  [[nodiscard]] std::string explain() const;
+  /// Bytes that this rank has sent to ranks of other hosts so far.
+  [[nodiscard]] std::int64_t bytes_between_hosts() const;
+
+ protected:
+  template <class Space, class View>
+  Collective(const Space& space, const Context& context, const AllreduceOptions& options, const View& view,
+             const detail::Flow& flow)
+      : plan_(make_plan(detail::KokkosExecutor<Space>(space), context, options,
+                        detail::describe_elements(view), flow)) {
+    static_assert(Kokkos::SpaceAccessibility<Space, typename View::memory_space>::accessible,
+                  "the execution space can't reach the View's memory space");
+  }
+  Collective(Collective&&) noexcept;
+  Collective& operator=(Collective&&) noexcept;
+  ~Collective();
+
+  [[nodiscard]] ElementRange part_of_rank(int rank) const;
+
+ private:
+  static std::shared_ptr<detail::CollectivePlan> make_plan(const detail::Executor& executor,
+                                                           const Context& context,
+                                                           const AllreduceOptions& options,
+                                                           const detail::Elements& elements,
+                                                           const detail::Flow& flow);
+  std::uint64_t start_on(detail::Executor& executor);
+  void finish_on(detail::Executor& executor, std::uint64_t epoch);
+
+  std::shared_ptr<detail::CollectivePlan> plan_;
+};
+
+}  // namespace selvage
