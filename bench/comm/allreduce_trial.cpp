@@ -18,9 +18,32 @@ constexpr int calls_per_graph = 20;
 constexpr bool on_host =
     Kokkos::SpaceAccessibility<Kokkos::HostSpace, Kokkos::DefaultExecutionSpace::memory_space>::accessible;
 
-/// Sums of these are exact, whatever their order.
+template <class T>
+constexpr bool is_16_bit = sizeof(T) == 2;
+template <class T>
+constexpr std::string_view type_name = is_16_bit<T> ? "bf16" : "fp32";
+
+/// Sums of these are exact, whatever their order: of 16-bit types, integers up to 256.
+template <class T>
 float value_at(int rank, std::size_t index) {
-  return static_cast<float>(rank + 1) * static_cast<float>(index % 97 + 1);
+  constexpr std::size_t period = is_16_bit<T> ? 7 : 97;
+  return static_cast<float>(rank + 1) * static_cast<float>(index % period + 1);
+}
+template <class T>
+T element_of(float value) {
+  if constexpr (is_16_bit<T>) {
+    return detail::narrow<T>(value);
+  } else {
+    return value;
+  }
+}
+template <class T>
+float value_of(T element) {
+  if constexpr (is_16_bit<T>) {
+    return detail::widen(element);
+  } else {
+    return element;
+  }
 }
 
 struct Form {
@@ -42,7 +65,8 @@ std::vector<Form> forms(std::int64_t bytes) {
   if (!on_host) {
     if (bytes <= megabyte) add({.algorithm = one_shot_ll128});
     if (bytes <= 16 * megabyte) add({.algorithm = two_shot_ll128});
-    add({.algorithm = two_shot_push});
+    for (const auto algorithm : {two_shot_copy_engine, copy_engine, two_shot_push, multi_ring})
+      add({.algorithm = algorithm});
     return all;
   }
   for (const auto algorithm : {mpi, gsb, hierarchical}) add({.algorithm = algorithm});
@@ -59,15 +83,16 @@ std::vector<Form> forms(std::int64_t bytes) {
 
 }  // namespace
 
-AllreduceTrial::AllreduceTrial(const Context& context, std::int64_t bytes, bool in_graph)
+template <class T>
+AllreduceTrial<T>::AllreduceTrial(const Context& context, std::int64_t bytes, bool in_graph)
     : context_(context), bytes_(bytes), in_graph_(in_graph), space_(make_instance()) {
-  const auto count = static_cast<std::size_t>(bytes) / sizeof(float);
+  const auto count = static_cast<std::size_t>(bytes) / sizeof(T);
   own_ = View("own", count);
   shared_ = own_;
   if (on_host) {
     shared_memory_ = std::shared_ptr<void>(context.allocate_shared(static_cast<std::size_t>(bytes)),
                                            [context](void* block) { context.deallocate_shared(block); });
-    shared_ = View(static_cast<float*>(shared_memory_.get()), count);
+    shared_ = View(static_cast<T*>(shared_memory_.get()), count);
   }
   add_ours("chosen", {}, shared_);
   chosen_ = contenders_.front().name;
@@ -81,7 +106,8 @@ AllreduceTrial::AllreduceTrial(const Context& context, std::int64_t bytes, bool 
 }
 
 /// Leaves out what is not possible here.
-void AllreduceTrial::add_ours(const std::string& name, const AllreduceOptions& options, const View& view) {
+template <class T>
+void AllreduceTrial<T>::add_ours(const std::string& name, const AllreduceOptions& options, const View& view) {
   try {
     allreduces_.push_back(std::make_unique<Allreduce>(space_, context_, options, view));
   } catch (const Error& error) {
@@ -95,22 +121,30 @@ void AllreduceTrial::add_ours(const std::string& name, const AllreduceOptions& o
       full_name, [this, &allreduce] { allreduce.run(space_); }, view);
 }
 
-void AllreduceTrial::add_peers() {
+template <class T>
+void AllreduceTrial<T>::add_peers() {
   if (on_host) {
+    if (is_16_bit<T>) return;
     const auto call = [this] {
       MPI_Allreduce(MPI_IN_PLACE, own_.data(), static_cast<int>(own_.size()), MPI_FLOAT, MPI_SUM,
                     context_.comm());
     };
-    add("MPI_Allreduce", call, own_);
-  } else if (const auto call = make_nccl_allreduce(context_.comm(), space_, own_)) {
-    add("NCCL", call, own_);
+    return add("MPI_Allreduce", call, own_);
   }
+  if (const auto call = make_nccl_allreduce(context_.comm(), space_, own_)) add("NCCL", call, own_);
+  const std::shared_ptr<void> window =
+      allocate_nccl_window(context_.comm(), static_cast<std::size_t>(bytes_));
+  if (window == nullptr) return;
+  nccl_window_ = window;
+  const View registered(static_cast<T*>(window.get()), own_.size());
+  add("NCCL, symmetric window", make_nccl_allreduce(context_.comm(), space_, registered), registered);
 }
 
-void AllreduceTrial::add(const std::string& name, const std::function<void()>& call, const View& view) {
+template <class T>
+void AllreduceTrial<T>::add(const std::string& name, const std::function<void()>& call, const View& view) {
   verify(name, call, view);
   // Sums of zeros stay zeros, however many follow each other.
-  Kokkos::deep_copy(view, 0.0F);
+  Kokkos::deep_copy(view, T{});
   if (!in_graph_) {
     contenders_.push_back({name, call});
     return;
@@ -121,10 +155,11 @@ void AllreduceTrial::add(const std::string& name, const std::function<void()>& c
   contenders_.push_back({name, replay, calls_per_graph});
 }
 
-void AllreduceTrial::verify(const std::string& name, const std::function<void()>& call,
-                            const View& view) const {
+template <class T>
+void AllreduceTrial<T>::verify(const std::string& name, const std::function<void()>& call,
+                               const View& view) const {
   const auto mirror = Kokkos::create_mirror_view(view);
-  for (std::size_t i = 0; i < mirror.size(); ++i) mirror(i) = value_at(context_.rank(), i);
+  for (std::size_t i = 0; i < mirror.size(); ++i) mirror(i) = element_of<T>(value_at<T>(context_.rank(), i));
   Kokkos::deep_copy(view, mirror);
   call();
   Kokkos::fence();
@@ -132,8 +167,8 @@ void AllreduceTrial::verify(const std::string& name, const std::function<void()>
   int wrong = 0;
   for (std::size_t i = 0; i < mirror.size(); ++i) {
     float expected = 0;
-    for (int rank = 0; rank < context_.size(); ++rank) expected += value_at(rank, i);
-    if (mirror(i) != expected) ++wrong;
+    for (int rank = 0; rank < context_.size(); ++rank) expected += value_at<T>(rank, i);
+    if (value_of(mirror(i)) != expected) ++wrong;
   }
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, context_.comm());
   if (wrong > 0)
@@ -141,15 +176,22 @@ void AllreduceTrial::verify(const std::string& name, const std::function<void()>
                 fmt::format("{} leaves {} wrong elements of {} bytes", name, wrong, bytes_));
 }
 
-double AllreduceTrial::bus_gb_per_s() const {
+template <class T>
+double AllreduceTrial<T>::bus_gb_per_s() const {
   const double share = 2.0 * (context_.size() - 1) / context_.size();
   return share * static_cast<double>(bytes_) / trial_->median(chosen_) * 1e-9;
 }
 
-Record AllreduceTrial::record() const {
+template <class T>
+std::string AllreduceTrial<T>::name(int ranks, std::int64_t bytes, bool in_graph) {
+  return fmt::format("allreduce/{}/{}{}/{}{}", type_name<T>, ranks, on_host ? "rank" : "gpu", bytes,
+                     in_graph ? "/graph" : "");
+}
+
+template <class T>
+Record AllreduceTrial<T>::record() const {
   Record record;
-  record.name = fmt::format("allreduce/fp32/{}{}/{}{}", context_.size(), on_host ? "rank" : "gpu", bytes_,
-                            in_graph_ ? "/graph" : "");
+  record.name = name(context_.size(), bytes_, in_graph_);
   record.unit = "us";
   record.value = trial_->median(chosen_) * 1e6;
   record.choice = chosen_;
@@ -163,5 +205,8 @@ Record AllreduceTrial::record() const {
   }
   return record;
 }
+
+template class AllreduceTrial<float>;
+template class AllreduceTrial<Bfloat16>;
 
 }  // namespace selvage::bench

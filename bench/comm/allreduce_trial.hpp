@@ -17,8 +17,10 @@
 
 namespace selvage::bench {
 
-/// One size of an fp32 sum in place: all our algorithms that are possible here, beside MPI_Allreduce (hosts) or
+/// One size of a sum in place: all our algorithms that are possible here, beside MPI_Allreduce (hosts, fp32) or
 /// ncclAllReduce (GPUs), each verified, then timed in turn.
+/// \tparam T  float or Bfloat16
+template <class T>
 class AllreduceTrial {
  public:
   /// Collective. \param in_graph  GPUs: replays a graph of several calls instead of calling
@@ -33,10 +35,11 @@ class AllreduceTrial {
   /// Of the chosen form: what each rank must send and receive at least, over the time. 2 (n - 1) / n of the bytes.
   [[nodiscard]] double bus_gb_per_s() const;
   [[nodiscard]] Record record() const;
+  [[nodiscard]] static std::string name(int ranks, std::int64_t bytes, bool in_graph);
 
  private:
   using Space = Kokkos::DefaultExecutionSpace;
-  using View = Kokkos::View<float*>;
+  using View = Kokkos::View<T*>;
 
   void add_ours(const std::string& name, const AllreduceOptions& options, const View& view);
   void add_peers();
@@ -50,6 +53,7 @@ class AllreduceTrial {
   std::shared_ptr<void> shared_memory_;  ///< on hosts, where peers map it
   View shared_;
   View own_;
+  std::shared_ptr<void> nccl_window_;
   std::vector<std::unique_ptr<Allreduce>> allreduces_;
   std::vector<Contender> contenders_;
   std::string chosen_;

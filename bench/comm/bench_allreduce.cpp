@@ -1,15 +1,15 @@
-// Sums of fp32 in place: every algorithm, and what others give, interleaved in one run.
+// Sums in place: every algorithm, and what others give, interleaved in one run.
 //
 // allreduce/fp32/<r>rank/<bytes>: on hosts, beside MPI_Allreduce. SELVAGE_ALLREDUCE_FAST=yes adds the algorithms that
 // combine in another order than by rank; SELVAGE_LOGICAL_HOSTS=2x2 those between hosts, by MPI's shared memory here
 //
-// allreduce/fp32/<g>gpu/<bytes>[/graph]: on GPUs, beside NCCL; up to 1 MB in a graph, above call by call
+// allreduce/{fp32,bf16}/<g>gpu/<bytes>[/graph]: on GPUs, beside NCCL, as it is and with symmetric windows; up to 1 MB in a
+// graph, above call by call
 
 #include "../support/mpi_main.hpp"
 #include "allreduce_trial.hpp"
 
 #include <benchmark/benchmark.h>
-#include <fmt/format.h>
 
 #include <string>
 
@@ -20,9 +20,10 @@ constexpr bool on_host =
     Kokkos::SpaceAccessibility<Kokkos::HostSpace, Kokkos::DefaultExecutionSpace::memory_space>::accessible;
 
 /// One Google Benchmark per size: its time is that of the algorithm chosen by default.
+template <class T>
 void report(benchmark::State& state, const Context& context, std::int64_t bytes, bool in_graph,
             std::vector<Record>& records) {
-  const AllreduceTrial measured(context, bytes, in_graph);
+  const AllreduceTrial<T> measured(context, bytes, in_graph);
   for (auto _ : state) state.SetIterationTime(measured.trial().median(measured.chosen()));
   for (const Contender& contender : measured.contenders())
     state.counters[contender.name + "_us"] = measured.trial().median(contender.name) * 1e6;
@@ -31,13 +32,27 @@ void report(benchmark::State& state, const Context& context, std::int64_t bytes,
   records.push_back(measured.record());
 }
 
+constexpr std::int64_t kib = 1024;
+constexpr std::int64_t mib = 1024 * kib;
+
 std::vector<std::int64_t> sizes() {
-  constexpr std::int64_t kib = 1024;
-  constexpr std::int64_t mib = 1024 * kib;
   std::vector<std::int64_t> bytes{64,        1 * kib, 4 * kib, 16 * kib, 64 * kib,
                                   256 * kib, 1 * mib, 4 * mib, 16 * mib};
   if (!on_host) bytes.insert(bytes.end(), {25 * mib, 64 * mib, 256 * mib, 1024 * mib});
   return bytes;
+}
+
+template <class T>
+void add_benchmark(const Context& context, std::int64_t bytes, std::vector<Record>& records) {
+  const bool in_graph = !on_host && bytes <= mib;
+  const std::string name = AllreduceTrial<T>::name(context.size(), bytes, in_graph);
+  benchmark::RegisterBenchmark(name.c_str(),
+                               [context, bytes, in_graph, &records](benchmark::State& state) {
+                                 report<T>(state, context, bytes, in_graph, records);
+                               })
+      ->Iterations(1)
+      ->UseManualTime()
+      ->Unit(benchmark::kMicrosecond);
 }
 
 }  // namespace
@@ -47,17 +62,9 @@ int main(int argc, char** argv) {
   using namespace selvage::bench;
   return mpi_bench_main(argc, argv, [&](MPI_Comm comm, std::vector<Record>& records) {
     const selvage::Context shared(comm);
-    for (const std::int64_t bytes : sizes()) {
-      const bool in_graph = !on_host && bytes <= 1 << 20;
-      const std::string name = fmt::format("allreduce/fp32/{}{}/{}{}", shared.size(),
-                                           on_host ? "rank" : "gpu", bytes, in_graph ? "/graph" : "");
-      benchmark::RegisterBenchmark(name.c_str(),
-                                   [shared, bytes, in_graph, &records](benchmark::State& state) {
-                                     report(state, shared, bytes, in_graph, records);
-                                   })
-          ->Iterations(1)
-          ->UseManualTime()
-          ->Unit(benchmark::kMicrosecond);
-    }
+    for (const std::int64_t bytes : sizes()) add_benchmark<float>(shared, bytes, records);
+    if (on_host) return;
+    for (const std::int64_t bytes : {16 * kib, 256 * kib, 4 * mib, 64 * mib, 1024 * mib})
+      add_benchmark<selvage::Bfloat16>(shared, bytes, records);
   });
 }

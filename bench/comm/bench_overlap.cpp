@@ -1,6 +1,6 @@
 // How much of a reduction goes on behind a computation, on GPUs.
 //
-// overlap/fp32/<g>gpu/<bytes>/sm<multiprocessors>: GradientBuckets of one gradient each; beside every bucket that is
+// overlap/fp32/<g>gpu/<bytes>/[<algorithm>/]sm<multiprocessors>: GradientBuckets of one gradient each; beside every bucket that is
 // reduced runs a kernel that takes as long, on another instance. The value is the share of the reduction's time by which
 // both together are shorter than one after the other, in percent; NCCL is given the same.
 
@@ -50,14 +50,22 @@ struct CountWrong {
   KOKKOS_FUNCTION void operator()(int i, int& wrong) const { wrong += gradient(i) == expected ? 0 : 1; }
 };
 
+struct Setting {
+  std::int64_t bytes;
+  std::optional<AllreduceAlgorithm> algorithm;
+  int multiprocessors;
+};
+
 class Overlap {
  public:
-  Overlap(const Context& context, std::int64_t bytes, int multiprocessors)
-      : context_(context), bytes_(bytes), space_(make_instance()) {
+  Overlap(const Context& context, const Setting& setting)
+      : context_(context), bytes_(setting.bytes), space_(make_instance()) {
     for (int i = 0; i < buckets_per_step; ++i)
-      gradients_.emplace_back("gradient", static_cast<std::size_t>(bytes) / sizeof(float));
+      gradients_.emplace_back("gradient", static_cast<std::size_t>(bytes_) / sizeof(float));
     buckets_.emplace(space_, context,
-                     GradientBucketsOptions{.multiprocessors = multiprocessors, .bucket_bytes = bytes},
+                     GradientBucketsOptions{.algorithm = setting.algorithm,
+                                            .multiprocessors = setting.multiprocessors,
+                                            .bucket_bytes = bytes_},
                      gradients_);
     verify();
     find_iterations();
@@ -159,9 +167,9 @@ class Overlap {
   std::optional<double> nccl_hidden_;
 };
 
-void report(benchmark::State& state, const std::string& name, const Context& context, std::int64_t bytes,
-            int multiprocessors, std::vector<Record>& records) {
-  Overlap overlap(context, bytes, multiprocessors);
+void report(benchmark::State& state, const std::string& name, const Context& context, const Setting& setting,
+            std::vector<Record>& records) {
+  Overlap overlap(context, setting);
   const double hidden = overlap.measure();
   const Record record = overlap.record(name, hidden);
   for (auto _ : state) state.SetIterationTime(record.peers.at("both, us") * 1e-6);
@@ -178,14 +186,20 @@ int main(int argc, char** argv) {
     // On hosts the caller's own thread reduces.
     if (on_host) return;
     const selvage::Context shared(comm);
+    using enum selvage::AllreduceAlgorithm;
     for (const std::int64_t bytes : {std::int64_t{25} << 20, std::int64_t{4} << 20}) {
-      for (const int multiprocessors : {0, 8, 16, 32}) {
-        const std::string name =
-            fmt::format("overlap/fp32/{}gpu/{}/sm{}", shared.size(), bytes, multiprocessors);
-        benchmark::RegisterBenchmark(name.c_str(),
-                                     [=, &records](benchmark::State& state) {
-                                       report(state, name, shared, bytes, multiprocessors, records);
-                                     })
+      for (const Setting& setting :
+           {Setting{bytes, {}, 0}, Setting{bytes, {}, 8}, Setting{bytes, {}, 16}, Setting{bytes, {}, 32},
+            Setting{bytes, two_shot_copy_engine, 0}, Setting{bytes, two_shot_copy_engine, 8},
+            Setting{bytes, two_shot_copy_engine, 16}, Setting{bytes, copy_engine, 0},
+            Setting{bytes, copy_engine, 32}}) {
+        const std::string algorithm =
+            setting.algorithm ? fmt::format("{}/", to_string(*setting.algorithm)) : "";
+        const std::string name = fmt::format("overlap/fp32/{}gpu/{}/{}sm{}", shared.size(), bytes, algorithm,
+                                             setting.multiprocessors);
+        benchmark::RegisterBenchmark(
+            name.c_str(),
+            [=, &records](benchmark::State& state) { report(state, name, shared, setting, records); })
             ->Iterations(1)
             ->UseManualTime()
             ->Unit(benchmark::kMicrosecond);

@@ -5,13 +5,32 @@
 namespace selvage::bench {
 
 std::function<void()> make_nccl_allreduce(MPI_Comm comm, const Kokkos::DefaultExecutionSpace& space,
-                                          const Kokkos::View<float*>& view) {
+                                          void* elements, std::size_t count, ElementType type) {
   ncclComm_t made = nccl_communicator(comm);
-  return [made, space, view] {
-    check_nccl(
-        ncclAllReduce(view.data(), view.data(), view.size(), ncclFloat, ncclSum, made, space.cuda_stream()),
-        "ncclAllReduce");
+  const ncclDataType_t known = type == ElementType::bf16 ? ncclBfloat16 : ncclFloat;
+  return [made, space, elements, count, known] {
+    check_nccl(ncclAllReduce(elements, elements, count, known, ncclSum, made, space.cuda_stream()),
+               "ncclAllReduce");
   };
 }
+
+#if NCCL_VERSION_CODE >= 22700
+std::shared_ptr<void> allocate_nccl_window(MPI_Comm comm, std::size_t bytes) {
+  ncclComm_t made = nccl_communicator(comm);
+  void* memory = nullptr;
+  check_nccl(ncclMemAlloc(&memory, bytes), "ncclMemAlloc");
+  ncclWindow_t window = nullptr;
+  check_nccl(ncclCommWindowRegister(made, memory, bytes, &window, NCCL_WIN_COLL_SYMMETRIC),
+             "ncclCommWindowRegister");
+  return {memory, [made, window](void* block) {
+            static_cast<void>(ncclCommWindowDeregister(made, window));
+            static_cast<void>(ncclMemFree(block));
+          }};
+}
+#else
+std::shared_ptr<void> allocate_nccl_window(MPI_Comm, std::size_t) {
+  return nullptr;
+}
+#endif
 
 }  // namespace selvage::bench

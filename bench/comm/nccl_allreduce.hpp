@@ -1,15 +1,31 @@
 #pragma once
 
+#include <selvage/comm/element_types.hpp>
+
 #include <Kokkos_Core.hpp>
 #include <mpi.h>
 
+#include <cstddef>
 #include <functional>
+#include <memory>
 
 namespace selvage::bench {
 
 /// ncclAllReduce in place, enqueued on the instance; empty in a build without NCCL.
+/// \param elements  of device memory
+/// \param type      fp32 or bf16
 [[nodiscard]] std::function<void()> make_nccl_allreduce(MPI_Comm comm,
                                                         const Kokkos::DefaultExecutionSpace& space,
-                                                        const Kokkos::View<float*>& view);
+                                                        void* elements, std::size_t count, ElementType type);
+template <class View>
+[[nodiscard]] std::function<void()> make_nccl_allreduce(MPI_Comm comm,
+                                                        const Kokkos::DefaultExecutionSpace& space,
+                                                        const View& view) {
+  return make_nccl_allreduce(comm, space, view.data(), view.size(),
+                             detail::ElementTypeOf<typename View::value_type>::value);
+}
+
+/// Collective: device memory that NCCL has registered as a symmetric window; null where there is no NCCL that can.
+[[nodiscard]] std::shared_ptr<void> allocate_nccl_window(MPI_Comm comm, std::size_t bytes);
 
 }  // namespace selvage::bench
