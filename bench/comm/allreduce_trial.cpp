@@ -67,6 +67,14 @@ std::vector<Form> forms(std::int64_t bytes) {
     if (bytes <= 16 * megabyte) add({.algorithm = two_shot_ll128});
     for (const auto algorithm : {two_shot_copy_engine, copy_engine, two_shot_push, multi_ring})
       add({.algorithm = algorithm});
+    // What host threads carry on can't be captured.
+    if (bytes > megabyte) {
+      add({.algorithm = nccl});
+      for (const auto outer : {mpi, nccl})
+        add({.algorithm = hierarchical, .inner = two_shot, .outer = outer},
+            fmt::format(":two_shot,{}", to_string(outer)));
+      add({.algorithm = pipelined});
+    }
     return all;
   }
   for (const auto algorithm : {mpi, gsb, hierarchical}) add({.algorithm = algorithm});

@@ -3,6 +3,7 @@
 #include "allreduces/btb.hpp"
 #include "allreduces/gsb.hpp"
 #include "allreduces/hierarchical.hpp"
+#include "allreduces/levels.hpp"
 #include "allreduces/mpi_two_shot.hpp"
 #include "allreduces/one_shot.hpp"
 #include "allreduces/pipelined.hpp"
@@ -43,8 +44,42 @@ std::string refuse_gsb(const AllreduceFacts& facts, const AllreduceOptions& opti
 bool combines_by_levels(const AllreduceOptions& options) {
   return options.inner || options.outer;
 }
+/// Groups of GPUs that combine by levels.
+std::string refuse_device_levels(const AllreduceFacts& facts, const AllreduceOptions& options,
+                                 const std::vector<std::vector<int>>& groups) {
+  if (groups.size() < 2) return "all ranks are in one group";
+  if (options.inner.value_or(AllreduceAlgorithm::two_shot) != AllreduceAlgorithm::two_shot)
+    return fmt::format("GPUs of a group combine by two_shot, not by {}", to_string(*options.inner));
+  if (options.outer == AllreduceAlgorithm::nccl && !nccl_refusal().empty()) return nccl_refusal();
+  for (const std::vector<int>& group : groups) {
+    if (group.size() != groups.front().size())
+      return fmt::format("groups have {} and {} ranks", groups.front().size(), group.size());
+    const bool is_in_a_host = std::ranges::any_of(facts.hosts, [&](const std::vector<int>& host) {
+      return std::ranges::all_of(group, [&](int rank) { return std::ranges::count(host, rank) > 0; });
+    });
+    if (!is_in_a_host) return fmt::format("the group of rank {} is not on one host", group.front());
+  }
+  if (groups.front().size() == 1) return {};
+  if (groups.front().size() > most_allreduce_ranks)
+    return fmt::format("kernels combine those of {} ranks at most", most_allreduce_ranks);
+  return facts.host_mapping_refusal;
+}
+std::string refuse_host_levels(const AllreduceOptions& options) {
+  if (options.inner == AllreduceAlgorithm::two_shot) return "two_shot inside a group is for GPUs";
+  return options.outer == AllreduceAlgorithm::nccl ? "nccl is for GPUs" : "";
+}
 std::string refuse_hierarchical(const AllreduceFacts& facts, const AllreduceOptions& options) {
-  return combines_by_levels(options) ? refuse_device(facts) : facts.hierarchy_refusal;
+  if (!combines_by_levels(options)) return facts.hierarchy_refusal;
+  return facts.on_host ? refuse_host_levels(options) : refuse_device_levels(facts, options, facts.hosts);
+}
+std::string refuse_pipelined(const AllreduceFacts& facts, const AllreduceOptions& options) {
+  if (facts.on_host) return refuse_host_levels(options);
+  return refuse_device_levels(
+      facts, options,
+      options.group_size > 0 ? groups_in_order(facts.ranks, options.group_size) : facts.hosts);
+}
+std::string refuse_nccl(const AllreduceFacts& facts, const AllreduceOptions& /*options*/) {
+  return facts.on_host ? "it is for GPUs" : nccl_refusal();
 }
 std::string refuse_nothing(const AllreduceFacts& /*facts*/, const AllreduceOptions& /*options*/) {
   return {};
@@ -121,12 +156,13 @@ std::span<const AllreduceEntry> allreduce_algorithms() {
       AllreduceEntry{gsb, always, false, refuse_gsb, make_gsb},
       AllreduceEntry{hierarchical, unless_by_levels, false, refuse_hierarchical, make_hierarchical},
       AllreduceEntry{mpi, always, true, refuse_nothing, make_mpi_two_shot},
+      AllreduceEntry{nccl, never, false, refuse_nccl, make_nccl},
       AllreduceEntry{btb, never, false, refuse_device, make_btb},
       AllreduceEntry{recursive_doubling, never, false, refuse_nothing, make_recursive_doubling},
       AllreduceEntry{ring, never, false, refuse_nothing, make_ring},
       AllreduceEntry{segmented_ring, never, false, refuse_nothing, make_segmented_ring},
       AllreduceEntry{multi_ring, never, false, refuse_hosts, make_multi_ring},
-      AllreduceEntry{pipelined, never, false, refuse_device, make_pipelined},
+      AllreduceEntry{pipelined, never, false, refuse_pipelined, make_pipelined},
   };
   return entries;
 }

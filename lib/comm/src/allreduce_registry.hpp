@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace selvage::detail {
 
@@ -16,7 +17,10 @@ struct AllreduceFacts {
   int ranks = 1;
   std::int64_t bytes = 0;
   bool on_host = true;
-  int multiprocessors = 0;  ///< see AllreduceOptions
+  int multiprocessors = 0;                   ///< see AllreduceOptions
+  std::vector<std::vector<int>> hosts = {};  ///< the ranks of each
+  /// Why ranks of one host can't map each other's memory; empty when they can.
+  std::string host_mapping_refusal = {};
   /// Why not every rank can map every other's memory; empty when all can.
   std::string mapping_refusal = {};
   /// Why hosts can't combine one after the other; empty when they can.

@@ -17,9 +17,9 @@ namespace {
 
 using Algorithm = AllreduceAlgorithm;
 
-constexpr std::array inner_algorithms{Algorithm::gsb, Algorithm::btb};
-constexpr std::array outer_algorithms{Algorithm::gsb, Algorithm::btb, Algorithm::recursive_doubling,
-                                      Algorithm::ring, Algorithm::mpi};
+constexpr std::array inner_algorithms{Algorithm::gsb, Algorithm::btb, Algorithm::two_shot};
+constexpr std::array outer_algorithms{Algorithm::gsb,  Algorithm::btb, Algorithm::recursive_doubling,
+                                      Algorithm::ring, Algorithm::mpi, Algorithm::nccl};
 
 void require_one_of(std::string_view level, std::optional<Algorithm> algorithm,
                     std::span<const Algorithm> possible) {
@@ -76,7 +76,7 @@ void parse_forced_allreduce(std::string_view text, AllreduceOptions& options) {
   options.outer = parse_allreduce_algorithm(details.substr(comma + 1));
 }
 
-AllreduceRequest read_allreduce_request(const AllreduceOptions& options, CollectiveKind kind) {
+AllreduceRequest read_allreduce_request(const AllreduceOptions& options, CollectiveKind kind, bool on_host) {
   AllreduceRequest request{options, "the option algorithm"};
   const bool is_allreduce = kind == CollectiveKind::allreduce;
   if (const auto text = environment_text("SELVAGE_ALLREDUCE"); text && is_allreduce && !options.algorithm) {
@@ -91,9 +91,9 @@ AllreduceRequest read_allreduce_request(const AllreduceOptions& options, Collect
   require_coherent(request.options);
   AllreduceOptions& asked = request.options;
   if (asked.algorithm == Algorithm::hierarchical && (asked.inner || asked.outer)) {
-    // The best pair of Faraji's thesis.
-    asked.inner = asked.inner.value_or(Algorithm::gsb);
-    asked.outer = asked.outer.value_or(Algorithm::btb);
+    // On hosts the best pair of Faraji's thesis.
+    asked.inner = asked.inner.value_or(on_host ? Algorithm::gsb : Algorithm::two_shot);
+    asked.outer = asked.outer.value_or(on_host ? Algorithm::btb : Algorithm::mpi);
   }
   return request;
 }

@@ -18,7 +18,8 @@ struct AllreduceRequest {
 /// \throws Error{input} for what the environment says, Error{usage} for options that don't go together
 /// \param kind  the environment is for Allreduces
 [[nodiscard]] AllreduceRequest read_allreduce_request(const AllreduceOptions& options,
-                                                      CollectiveKind kind = CollectiveKind::allreduce);
+                                                      CollectiveKind kind = CollectiveKind::allreduce,
+                                                      bool on_host = true);
 
 /// Sets what SELVAGE_ALLREDUCE says: an algorithm, "hierarchical:INNER,OUTER" or "pipelined:GROUP_SIZE".
 /// \throws Error{input}

@@ -43,14 +43,15 @@ CollectivePlan::CollectivePlan(std::shared_ptr<ContextState> context, const Exec
   AllreduceRequest request;
   context_->all_or_none(purpose(), [&] {
     require_sound(executor, options);
-    request = read_allreduce_request(options, flow_.kind);
+    request = read_allreduce_request(options, flow_.kind, executor.runs_on_host());
   });
   require_same_everywhere(request.options);
   const int first_tag = context_->take_tags(allreduce_tags);
   ChosenAllreduce chosen{};
   AllreduceFacts known = facts(executor, request.options);
   // A table is of kernels that may take a whole GPU.
-  const bool is_measured = flow_.kind == CollectiveKind::allreduce && options.multiprocessors == 0;
+  const bool is_measured =
+      flow_.kind == CollectiveKind::allreduce && (known.on_host || options.multiprocessors == 0);
   if (!request.options.algorithm && is_measured) known.advice = advice(known);
   context_->all_or_none(purpose(),
                         [&] { chosen = choose_allreduce(known, request.options, request.forced_by); });
@@ -146,7 +147,10 @@ AllreduceFacts CollectivePlan::facts(const Executor& executor, const AllreduceOp
   facts.ranks = context_->size();
   facts.bytes = elements_.count * static_cast<std::int64_t>(element_bytes(elements_.type));
   facts.on_host = executor.runs_on_host();
-  facts.mapping_refusal = context_->mapping_refusal(facts.on_host ? MemoryKind::host : MemoryKind::device);
+  for (const topo::LogicalHost& host : context_->machine().hosts()) facts.hosts.push_back(host.ranks);
+  facts.host_mapping_refusal =
+      context_->mapping_refusal(facts.on_host ? MemoryKind::host : MemoryKind::device);
+  facts.mapping_refusal = facts.host_mapping_refusal;
   for (int rank = 1; rank < facts.ranks && facts.mapping_refusal.empty(); ++rank) {
     if (!context_->machine().same_host(0, rank))
       facts.mapping_refusal = fmt::format("rank {} is on another host than rank 0", rank);

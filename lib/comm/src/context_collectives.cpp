@@ -49,6 +49,8 @@ std::vector<T> ContextState::gather(const T& mine, std::string_view operation) {
   return std::move(buffers->all);
 }
 template std::vector<SharedRange> ContextState::gather(const SharedRange&, std::string_view);
+template std::vector<std::array<char, 128>> ContextState::gather(const std::array<char, 128>&,
+                                                                 std::string_view);
 
 /// The refusal of the lowest rank that has one. Collective.
 std::string ContextState::first_refusal(const std::string& mine) {

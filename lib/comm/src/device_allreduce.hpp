@@ -2,7 +2,10 @@
 
 #include "allreduces/allreduce_algorithm.hpp"
 
+#include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace selvage::detail {
 
@@ -20,5 +23,19 @@ inline constexpr int most_allreduce_ranks = 8;
 [[nodiscard]] std::unique_ptr<AllreduceRunner> make_two_shot_copy_engine(const AllreduceParts& parts);
 [[nodiscard]] std::unique_ptr<AllreduceRunner> make_copy_engine(const AllreduceParts& parts);
 [[nodiscard]] std::unique_ptr<AllreduceRunner> make_multi_ring(const AllreduceParts& parts);
+
+/// Groups of GPUs that map each other's memory combine by two_shot's first half, ranks of the same place in their groups
+/// go on with what these hold, as accumulators, and groups share the result by two_shot's second half.
+struct DeviceLevels {
+  std::vector<int> group;        ///< of this rank; all have the same size
+  std::vector<int> outer_group;  ///< the ranks of its place in all groups
+  AllreduceAlgorithm outer;      ///< nccl, or one that goes by messages
+  std::int64_t chunk_bytes;
+  int lanes;  ///< chunks under way at the same time; at most allreduce_tags
+};
+[[nodiscard]] std::unique_ptr<AllreduceRunner> make_device_levels(const AllreduceParts& parts,
+                                                                  const DeviceLevels& levels);
+/// Why there is no NCCL; empty where there is.
+[[nodiscard]] std::string nccl_refusal();
 
 }  // namespace selvage::detail

@@ -77,6 +77,12 @@ std::unique_ptr<AllreduceRunner> make_two_shot_copy_engine(const AllreduceParts&
 std::unique_ptr<AllreduceRunner> make_copy_engine(const AllreduceParts&) {
   throw Error(ErrorKind::unsupported, no_gpus);
 }
+std::unique_ptr<AllreduceRunner> make_device_levels(const AllreduceParts&, const DeviceLevels&) {
+  throw Error(ErrorKind::unsupported, no_gpus);
+}
+std::string nccl_refusal() {
+  return no_gpus;
+}
 std::unique_ptr<TileRunner> make_device_tiles(TileParts&&) {
   throw Error(ErrorKind::unsupported, no_gpus);
 }

@@ -50,6 +50,7 @@ constexpr std::array allreduce_algorithms{
     std::pair{AllreduceAlgorithm::gsb, "gsb"sv},
     std::pair{AllreduceAlgorithm::hierarchical, "hierarchical"sv},
     std::pair{AllreduceAlgorithm::mpi, "mpi"sv},
+    std::pair{AllreduceAlgorithm::nccl, "nccl"sv},
     std::pair{AllreduceAlgorithm::btb, "btb"sv},
     std::pair{AllreduceAlgorithm::recursive_doubling, "recursive_doubling"sv},
     std::pair{AllreduceAlgorithm::ring, "ring"sv},

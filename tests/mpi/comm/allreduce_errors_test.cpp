@@ -54,11 +54,12 @@ TEST_F(AllreduceErrors, ListTheAlgorithmsForAnUnknownOne) {
   const ScopedVariable variable("SELVAGE_ALLREDUCE", "telepathy");
   const Kokkos::View<double*, Space> view("gradients", 10);
   const std::string message = refusal(ErrorKind::input, {}, view);
-  EXPECT_NE(message.find(
-                "one_shot, one_shot_ll128, two_shot, two_shot_ll128, two_shot_push, "
-                "two_shot_copy_engine, copy_engine, gsb, hierarchical, mpi, btb, recursive_doubling, ring, "
-                "segmented_ring, multi_ring, pipelined"),
-            std::string::npos)
+  EXPECT_NE(
+      message.find(
+          "one_shot, one_shot_ll128, two_shot, two_shot_ll128, two_shot_push, "
+          "two_shot_copy_engine, copy_engine, gsb, hierarchical, mpi, nccl, btb, recursive_doubling, ring, "
+          "segmented_ring, multi_ring, pipelined"),
+      std::string::npos)
       << message;
 }
 TEST_F(AllreduceErrors, SayWhatAllowsAnotherOrder) {

@@ -46,6 +46,11 @@ std::vector<Case> cases() {
       all.push_back({fmt::format("hierarchical_{}_{}", to_string(inner), to_string(outer)),
                      {.algorithm = Algorithm::hierarchical, .fast = true, .inner = inner, .outer = outer}});
   }
+  for (const auto outer : {Algorithm::mpi, Algorithm::ring, Algorithm::nccl})
+    all.push_back(
+        {fmt::format("hierarchical_two_shot_{}", to_string(outer)),
+         {.algorithm = Algorithm::hierarchical, .fast = true, .inner = Algorithm::two_shot, .outer = outer}});
+  all.push_back({"nccl", {.algorithm = Algorithm::nccl, .fast = true}});
   for (const int size : {1, 2, 3})
     all.push_back({fmt::format("pipelined_groups_of_{}", size),
                    {.algorithm = Algorithm::pipelined, .fast = true, .group_size = size}});

@@ -55,6 +55,11 @@ TEST(AllreduceRequest, LeavesNoLevelOpen) {
       read_allreduce_request({.algorithm = Algorithm::hierarchical, .inner = Algorithm::btb}).options;
   EXPECT_EQ(inner.outer, Algorithm::btb);
   EXPECT_EQ(read_allreduce_request({.algorithm = Algorithm::hierarchical}).options.inner, std::nullopt);
+  const AllreduceOptions on_gpus =
+      read_allreduce_request({.algorithm = Algorithm::hierarchical, .outer = Algorithm::nccl},
+                             CollectiveKind::allreduce, false)
+          .options;
+  EXPECT_EQ(on_gpus.inner, Algorithm::two_shot);
 }
 
 TEST(AllreduceRequest, SaysWhatItCannotRead) {
@@ -84,10 +89,10 @@ TEST(AllreduceRequest, RefusesOptionsThatDontGoTogether) {
   EXPECT_EQ(message({.algorithm = Algorithm::pipelined, .group_size = -2}),
             "the group_size -2 of an Allreduce is negative");
   EXPECT_EQ(message({.algorithm = Algorithm::hierarchical, .inner = Algorithm::ring}),
-            "ring can't be the inner algorithm of an Allreduce: there are gsb, btb");
+            "ring can't be the inner algorithm of an Allreduce: there are gsb, btb, two_shot");
   EXPECT_EQ(message({.algorithm = Algorithm::hierarchical, .outer = Algorithm::one_shot}),
             "one_shot can't be the outer algorithm of an Allreduce: there are gsb, btb, recursive_doubling, "
-            "ring, mpi");
+            "ring, mpi, nccl");
 }
 
 }  // namespace

@@ -36,9 +36,9 @@ TEST(Options, AreReadAsTheyAreWritten) {
        {AllreduceAlgorithm::one_shot, AllreduceAlgorithm::one_shot_ll128, AllreduceAlgorithm::two_shot,
         AllreduceAlgorithm::two_shot_ll128, AllreduceAlgorithm::two_shot_push,
         AllreduceAlgorithm::two_shot_copy_engine, AllreduceAlgorithm::copy_engine, AllreduceAlgorithm::gsb,
-        AllreduceAlgorithm::hierarchical, AllreduceAlgorithm::mpi, AllreduceAlgorithm::btb,
-        AllreduceAlgorithm::recursive_doubling, AllreduceAlgorithm::ring, AllreduceAlgorithm::segmented_ring,
-        AllreduceAlgorithm::multi_ring, AllreduceAlgorithm::pipelined}) {
+        AllreduceAlgorithm::hierarchical, AllreduceAlgorithm::mpi, AllreduceAlgorithm::nccl,
+        AllreduceAlgorithm::btb, AllreduceAlgorithm::recursive_doubling, AllreduceAlgorithm::ring,
+        AllreduceAlgorithm::segmented_ring, AllreduceAlgorithm::multi_ring, AllreduceAlgorithm::pipelined}) {
     EXPECT_EQ(parse_allreduce_algorithm(to_string(algorithm)), algorithm);
   }
 }

@@ -140,6 +140,9 @@ class Hierarchical final : public Stepwise {
 }  // namespace
 
 std::unique_ptr<AllreduceRunner> make_hierarchical(const AllreduceParts& parts) {
+  if (!parts.executor.runs_on_host())
+    return make_levels_on_device(parts, ranks_by_host(parts), *parts.outer,
+                                 {.chunk_bytes = whole_chunk_bytes});
   if (parts.inner && parts.outer)
     return make_levels(parts, ranks_by_host(parts), *parts.inner, *parts.outer,
                        {.chunk_bytes = most_slot_bytes, .lanes = 2});

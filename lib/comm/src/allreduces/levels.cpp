@@ -1,6 +1,7 @@
 #include "levels.hpp"
 
 #include "../context_state.hpp"
+#include "../device_allreduce.hpp"
 #include "group_collectives.hpp"
 #include "lane.hpp"
 
@@ -95,9 +96,38 @@ std::unique_ptr<AllreduceRunner> make_levels(const AllreduceParts& parts,
 
 std::unique_ptr<AllreduceRunner> make_flat(const AllreduceParts& parts, AllreduceAlgorithm algorithm,
                                            const LevelShape& shape) {
-  std::vector<std::vector<int>> singles;
-  for (const int rank : all_ranks(parts)) singles.push_back({rank});
-  return make_levels(parts, singles, algorithm, algorithm, shape);
+  return make_levels(parts, groups_in_order(parts.context.size(), 1), algorithm, algorithm, shape);
+}
+
+std::unique_ptr<AllreduceRunner> make_levels_on_device(const AllreduceParts& parts,
+                                                       const std::vector<std::vector<int>>& groups,
+                                                       AllreduceAlgorithm outer, const LevelShape& shape) {
+  DeviceLevels levels{
+      .group = {}, .outer_group = {}, .outer = outer, .chunk_bytes = shape.chunk_bytes, .lanes = shape.lanes};
+  std::ptrdiff_t place = 0;
+  for (const std::vector<int>& group : groups) {
+    const auto own = std::ranges::find(group, parts.context.rank());
+    if (own == group.end()) continue;
+    levels.group = group;
+    place = own - group.begin();
+  }
+  for (const std::vector<int>& group : groups)
+    levels.outer_group.push_back(group[static_cast<std::size_t>(place)]);
+  return make_device_levels(parts, levels);
+}
+
+std::unique_ptr<AllreduceRunner> make_nccl(const AllreduceParts& parts) {
+  return make_levels_on_device(parts, groups_in_order(parts.context.size(), 1), AllreduceAlgorithm::nccl,
+                               {.chunk_bytes = whole_chunk_bytes});
+}
+
+std::vector<std::vector<int>> groups_in_order(int ranks, int group_size) {
+  std::vector<std::vector<int>> groups;
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (rank % group_size == 0) groups.emplace_back();
+    groups.back().push_back(rank);
+  }
+  return groups;
 }
 
 std::vector<std::vector<int>> ranks_by_host(const AllreduceParts& parts) {

@@ -15,6 +15,9 @@ struct LevelShape {
   int lanes = 1;             ///< chunks under way at the same time; at most allreduce_tags
 };
 
+/// Of GPUs: as much as is combined without a pause, in bounded memory.
+inline constexpr std::int64_t whole_chunk_bytes = 256 * 1024 * 1024;
+
 /// Two levels: groups combine theirs (inner), their first ranks combine that (outer), and the results come back the same
 /// way. A level of single ranks is left out. Chunks of the elements pass through by themselves, so that those in
 /// different lanes may be on different levels: for C chunks of times t1 up, t2 between the first ranks and t3 back,
@@ -33,6 +36,17 @@ struct LevelShape {
                                                          AllreduceAlgorithm algorithm,
                                                          const LevelShape& shape);
 
+/// The same between GPUs, whose groups combine by two_shot; each rank goes on with its part.
+/// \param groups  all of one size, each on one host
+/// \param outer   nccl, or one that make_group_collective() has
+[[nodiscard]] std::unique_ptr<AllreduceRunner> make_levels_on_device(
+    const AllreduceParts& parts, const std::vector<std::vector<int>>& groups, AllreduceAlgorithm outer,
+    const LevelShape& shape);
+/// One level of all GPUs, by NCCL.
+[[nodiscard]] std::unique_ptr<AllreduceRunner> make_nccl(const AllreduceParts& parts);
+
+/// Ranks that follow each other; the last group may be smaller.
+[[nodiscard]] std::vector<std::vector<int>> groups_in_order(int ranks, int group_size);
 /// The ranks of each host.
 [[nodiscard]] std::vector<std::vector<int>> ranks_by_host(const AllreduceParts& parts);
 

@@ -7,23 +7,13 @@
 #include <vector>
 
 namespace selvage::detail {
-namespace {
-
-/// Ranks that follow each other; the last group may be smaller.
-std::vector<std::vector<int>> groups_of(const AllreduceParts& parts) {
-  if (parts.group_size == 0) return ranks_by_host(parts);
-  std::vector<std::vector<int>> groups;
-  for (const int rank : all_ranks(parts)) {
-    if (rank % parts.group_size == 0) groups.emplace_back();
-    groups.back().push_back(rank);
-  }
-  return groups;
-}
-
-}  // namespace
 
 std::unique_ptr<AllreduceRunner> make_pipelined(const AllreduceParts& parts) {
-  const std::vector<std::vector<int>> groups = groups_of(parts);
+  const std::vector<std::vector<int>> groups =
+      parts.group_size > 0 ? groups_in_order(parts.context.size(), parts.group_size) : ranks_by_host(parts);
+  if (!parts.executor.runs_on_host())
+    return make_levels_on_device(parts, groups, parts.outer.value_or(AllreduceAlgorithm::mpi),
+                                 {.chunk_bytes = 4 * 1024 * 1024, .lanes = 4});
   const AllreduceAlgorithm exchange =
       groups.size() == 2 ? AllreduceAlgorithm::recursive_doubling : AllreduceAlgorithm::ring;
   return make_levels(parts, groups, parts.inner.value_or(AllreduceAlgorithm::gsb),

@@ -39,7 +39,10 @@ struct AllreduceProgram {
   std::byte* elements[most_allreduce_ranks];
   /// Whose elements this rank stores results into: a bit per rank. Kernels for all kinds of collectives heed it.
   std::uint32_t receivers;
-  int source;       ///< of what is gathered
+  int source;  ///< of what is gathered
+  /// Of levels: accumulators of this rank's part, in this GPU's memory; and all ranks, of which these are a group.
+  std::byte* partial;
+  int all_ranks;
   bool is_aligned;  ///< the elements that a kernel knows, to 16 bytes
   /// What ranks store for each other; each kernel says how it lies.
   std::byte* scratch[most_allreduce_ranks];
@@ -84,6 +87,10 @@ struct AllreduceKernel {
 [[nodiscard]] AllreduceKernel meet_kernel();
 /// Each rank combines its tiles, as soon as all ranks' kernels have published them, as two_shot does its part.
 [[nodiscard]] AllreduceKernel tiles_kernel();
+/// Two halves of two_shot, for what happens in between: each rank combines its part as accumulators; and gives the result
+/// to all.
+[[nodiscard]] AllreduceKernel combine_part_kernel();
+[[nodiscard]] AllreduceKernel give_part_kernel();
 /// Rings of all ranks, one per block, in both directions: partial results go round through scratch, and results through
 /// elements. Mechanism A3 (LeBeane, dissertation ch. 5 and 6).
 [[nodiscard]] AllreduceKernel multi_ring_kernel();

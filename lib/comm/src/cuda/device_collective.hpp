@@ -11,6 +11,7 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace selvage::detail {
@@ -28,13 +29,16 @@ class DeviceProgram {
   DeviceProgram(const DeviceProgram&) = delete;
   DeviceProgram& operator=(const DeviceProgram&) = delete;
   ~DeviceProgram() = default;
-  DeviceProgram(const AllreduceParts& parts, AllreduceKernel kernel)
+  /// \param group  the ranks that the kernel knows, by their place in it
+  DeviceProgram(const AllreduceParts& parts, AllreduceKernel kernel, std::vector<int> group)
       : kernel_(kernel),
+        group_(std::move(group)),
         most_blocks_(parts.multiprocessors == 0 ? most_allreduce_blocks
                                                 : std::min(parts.multiprocessors, most_allreduce_blocks)),
         state_(std::vector<AllreduceState>(1)) {
-    program_.rank = parts.context.rank();
-    program_.ranks = parts.context.size();
+    program_.rank = static_cast<int>(std::ranges::find(group_, parts.context.rank()) - group_.begin());
+    program_.ranks = static_cast<int>(group_.size());
+    program_.all_ranks = parts.context.size();
     program_.type = parts.elements.type;
     program_.operation = parts.operation;
     program_.count = parts.elements.count;
@@ -61,7 +65,7 @@ class DeviceProgram {
     if (acquire_word(fault_.get()->kind) == Fault::none) return;
     throw Error(ErrorKind::timeout,
                 fmt::format("a collective on the GPU waited {} ms for rank {} (operation {} wanted, {} seen)",
-                            program_.timeout_ns / 1'000'000, fault_.get()->rank, fault_.get()->wanted,
+                            program_.timeout_ns / 1'000'000, group_[fault_.get()->rank], fault_.get()->wanted,
                             fault_.get()->seen));
   }
 
@@ -83,6 +87,7 @@ class DeviceProgram {
 
   AllreduceProgram program_{};
   AllreduceKernel kernel_;
+  std::vector<int> group_;
   int most_blocks_;
 
  private:
@@ -101,7 +106,8 @@ class DeviceAllreduce : public AllreduceRunner, protected DeviceProgram {
   void check() const final { throw_if_late(); }
 
  protected:
-  using DeviceProgram::DeviceProgram;
+  DeviceAllreduce(const AllreduceParts& parts, AllreduceKernel kernel)
+      : DeviceProgram(parts, kernel, all_ranks(parts)) {}
 };
 
 /// Between ranks that store into each other's elements.

@@ -21,7 +21,7 @@ std::string refuse_waiting() {
 class DeviceTiles final : public TileRunner, private DeviceProgram {
  public:
   explicit DeviceTiles(TileParts&& parts)
-      : DeviceProgram(parts.allreduce, tiles_kernel()),
+      : DeviceProgram(parts.allreduce, tiles_kernel(), all_ranks(parts.allreduce)),
         views_(std::move(parts.views)),
         refusal_(refuse_waiting()),
         side_(true) {

@@ -5,13 +5,6 @@
 namespace selvage::detail {
 namespace {
 
-/// What travels while a segment is being combined.
-template <class T>
-struct alignas(16) PartialPack {
-  static constexpr int width = static_cast<int>(sizeof(Pack) / sizeof(T));
-  Accumulator<T> value[width];
-};
-
 /// One block's ring: where its elements lie, and its neighbours. Odd blocks go round the other way.
 struct Ring {
   int next;
@@ -106,14 +99,7 @@ __device__ void pass_partial(const AllreduceProgram& program, const Ring& ring, 
       slot_of<T>(program, ring.next, step)[in_segment] = partial;
       return;
     }
-    Pack result;
-    T* const results = reinterpret_cast<T*>(&result);
-#pragma unroll
-    for (int k = 0; k < PartialPack<T>::width; ++k) {
-      if (operation == ReduceOperation::sum && program.operation == ReduceOperation::average)
-        partial.value[k] = conclude<ReduceOperation::average>(partial.value[k], ranks);
-      results[k] = from_accumulator<T>(partial.value[k]);
-    }
+    const Pack result = conclude_pack<T, operation>(partial, program.operation, ranks);
     for (const int rank : {program.rank, ring.next})
       store_unit(reinterpret_cast<T*>(program.elements[rank]), index, program.count, program.is_aligned,
                  result);

@@ -8,6 +8,28 @@ namespace selvage::detail {
 template <int most_ranks>
 inline constexpr int packs_at_once = most_ranks > 4 ? 2 : 4;
 
+/// A pack's elements while they are being combined.
+template <class T>
+struct alignas(16) PartialPack {
+  static constexpr int width = static_cast<int>(sizeof(Pack) / sizeof(T));
+  Accumulator<T> value[width];
+};
+
+/// \param asked  what `operation` is part of: an average is a sum that is divided by `ranks`
+template <class T, ReduceOperation operation>
+[[nodiscard]] __device__ Pack conclude_pack(const PartialPack<T>& partial, ReduceOperation asked, int ranks) {
+  Pack result;
+  T* const results = reinterpret_cast<T*>(&result);
+#pragma unroll
+  for (int k = 0; k < PartialPack<T>::width; ++k) {
+    auto value = partial.value[k];
+    if (operation == ReduceOperation::sum && asked == ReduceOperation::average)
+      value = conclude<ReduceOperation::average>(value, ranks);
+    results[k] = from_accumulator<T>(value);
+  }
+  return result;
+}
+
 /// The first pack of a run of elements that begins with a pack, and the end of its last.
 struct PackRun {
   std::int64_t begin;

@@ -25,6 +25,11 @@ class Event {
                "cudaEventElapsedTime");
     return milliseconds * 1e-3;
   }
+  [[nodiscard]] bool is_done() const {
+    const cudaError_t state = cudaEventQuery(event_.get());
+    if (state != cudaErrorNotReady) check_cuda(state, "cudaEventQuery");
+    return state == cudaSuccess;
+  }
   void wait() const { check_cuda(cudaEventSynchronize(event_.get()), "cudaEventSynchronize"); }
 
  private:

@@ -18,9 +18,10 @@ enum class AllreduceAlgorithm {
   two_shot_copy_engine,  ///< two_shot whose results copy engines give to all; on GPUs
   copy_engine,  ///< the same, and engines bring the elements too: takes multiprocessors for a short time only
   gsb,          ///< ranks of a host copy into a buffer of the first, which combines; all copy the result out
-  hierarchical,        ///< hosts combine theirs one after the other, through shared memory inside
-  mpi,                 ///< two_shot by MPI's messages, between ranks that don't map each other's memory
-  btb,                 ///< up a binomial tree and down again; not in rank order, like those that follow
+  hierarchical,  ///< hosts combine theirs one after the other, through shared memory inside
+  mpi,           ///< two_shot by MPI's messages, between ranks that don't map each other's memory
+  nccl,  ///< NCCL, found at run time: for GPUs that don't map each other's memory; not in rank order, like the next
+  btb,                 ///< up a binomial tree and down again
   recursive_doubling,  ///< ranks at growing distances swap what they have combined
   ring,                ///< parts go round, and each rank adds its elements
   segmented_ring,      ///< ring for short segments, several at a time
@@ -42,9 +43,10 @@ struct AllreduceOptions {
   /// Allow algorithms that combine in another order than by rank: all ranks still get the same bits as each other, but
   /// they depend on algorithm and rank layout. SELVAGE_ALLREDUCE_FAST=yes or no overrules it.
   bool fast = false;
-  /// For hierarchical and pipelined, both fast then: how a host, or group, combines (gsb, btb), and how its first rank
-  /// does with those of the others (gsb, btb, recursive_doubling, ring, mpi). hierarchical without any is in rank order;
-  /// with one, the other is gsb inside and btb outside. In SELVAGE_ALLREDUCE: "hierarchical:gsb,btb".
+  /// For hierarchical and pipelined, both fast then: how a host, or group, combines (gsb, btb; on GPUs two_shot), and how its
+  /// first rank, on GPUs each rank for its part, does with those of the others (gsb, btb, recursive_doubling, ring, mpi;
+  /// nccl). hierarchical without any is in rank order, and for hosts; with one, the other is gsb inside and btb outside, on
+  /// GPUs two_shot and mpi. In SELVAGE_ALLREDUCE: "hierarchical:gsb,btb".
   std::optional<AllreduceAlgorithm> inner = {};
   std::optional<AllreduceAlgorithm> outer = {};
   /// For pipelined: ranks per group, the last may be smaller; 0: hosts are groups. In SELVAGE_ALLREDUCE: "pipelined:2".
