@@ -117,6 +117,9 @@ class ContextState {
   ///         late message of another
   [[nodiscard]] int take_tags(int count);
 
+  /// What takes long to make and is shared by several objects of the Context lives as long as this.
+  void keep(std::shared_ptr<void> shared) { kept_.push_back(std::move(shared)); }
+
   /// What carries out the operations of kernels; made at the first call. Not collective, but a rank without
   /// one answers no messages.
   [[nodiscard]] Proxy& proxy();
@@ -167,6 +170,7 @@ class ContextState {
   std::unique_ptr<LayoutCache> layouts_;
   std::unique_ptr<const LoadedAllreduceTable> allreduce_table_;
   std::unique_ptr<Proxy> proxy_;
+  std::vector<std::shared_ptr<void>> kept_;
 };
 
 }  // namespace selvage::detail

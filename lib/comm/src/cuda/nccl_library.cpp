@@ -132,6 +132,7 @@ std::shared_ptr<NcclGroup> make_nccl_group(ContextState& context, const std::vec
     made = std::make_shared<LoadedNcclGroup>(id, static_cast<int>(group.size()), place);
   });
   known = made;
+  context.keep(made);
   return made;
 }
 

@@ -29,7 +29,7 @@ class NcclGroup {
                          cudaStream_t stream) = 0;
 };
 
-/// Collective over the context. One per group and context, however often it is asked for.
+/// Collective over the context. Made once per group and context, since that takes seconds, and kept by the context.
 /// \param group  ranks, each on a GPU of its own, this one among them
 /// \throws Error{unsupported} without NCCL, Error{cuda} with NCCL's text
 [[nodiscard]] std::shared_ptr<NcclGroup> make_nccl_group(ContextState& context,
