@@ -1,0 +1,182 @@
+#include "mapper.hpp"
+#include "mappers/scotch_handles.hpp"
+
+#include <selvage/topo/placement.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <mutex>
+#include <numeric>
+
+namespace selvage::topo {
+namespace {
+
+/// Above as many slots hosts are the targets, and ranks are spread inside them afterwards: preparing a complete graph
+/// takes about 10 s for 2048 targets.
+constexpr int most_direct_targets = 2000;
+
+/// What ranks are mapped to: slots, or hosts that hold several ranks.
+struct Targets {
+  int count = 0;
+  std::vector<int> capacity;
+  std::vector<std::uint32_t> costs;  ///< count x count
+
+  [[nodiscard]] std::uint32_t cost(int a, int b) const {
+    return costs[static_cast<std::size_t>(a) * static_cast<std::size_t>(count) + static_cast<std::size_t>(b)];
+  }
+};
+
+template <typename Cost>
+Targets targets_of(int count, std::vector<int> capacity, const Cost& cost) {
+  Targets targets{.count = count, .capacity = std::move(capacity), .costs = {}};
+  targets.costs.reserve(static_cast<std::size_t>(count) * count);
+  for (int a = 0; a < count; ++a) {
+    for (int b = 0; b < count; ++b) targets.costs.push_back(a == b ? 0 : cost(a, b));
+  }
+  return targets;
+}
+
+/// The complete graph of the targets with our costs: SCOTCH takes an edge's weight for the length of the way.
+void build_architecture(const Targets& targets, scotch::Architecture& architecture) {
+  std::vector<SCOTCH_Num> first = {0};
+  std::vector<SCOTCH_Num> neighbours;
+  std::vector<SCOTCH_Num> weights;
+  for (int a = 0; a < targets.count; ++a) {
+    for (int b = 0; b < targets.count; ++b) {
+      if (a == b) continue;
+      neighbours.push_back(b);
+      weights.push_back(static_cast<SCOTCH_Num>(targets.cost(a, b)));
+    }
+    first.push_back(static_cast<SCOTCH_Num>(neighbours.size()));
+  }
+  const std::vector<SCOTCH_Num> capacity(targets.capacity.begin(), targets.capacity.end());
+  scotch::Graph graph;
+  graph.build(first, capacity, neighbours, weights);
+  scotch::Strategy strategy;
+  scotch::check(SCOTCH_archBuild0(architecture.get(), graph.get(), 0, nullptr, strategy.get()),
+                "SCOTCH_archBuild0");
+}
+
+/// The target of each vertex; some targets may get more than they hold.
+std::vector<SCOTCH_Num> map_graph(const GuestGraph& guest, const Targets& targets, std::uint64_t seed) {
+  // SCOTCH adds up weights times costs in its own integers, in both directions.
+  const std::uint32_t largest = *std::max_element(targets.costs.begin(), targets.costs.end());
+  const auto limit = std::min<std::uint64_t>(std::numeric_limits<SCOTCH_Num>::max(), (1ULL << 31) - 1);
+  const std::vector<std::uint64_t> scaled = scaled_weights(guest.weights, largest, limit);
+  const std::vector<SCOTCH_Num> weights(scaled.begin(), scaled.end());
+  const std::vector<SCOTCH_Num> first(guest.first.begin(), guest.first.end());
+  const std::vector<SCOTCH_Num> neighbours(guest.neighbours.begin(), guest.neighbours.end());
+  const auto scotch_seed = static_cast<SCOTCH_Num>(seed % 1000003 + 1);
+  // The architecture is prepared with SCOTCH's global generator, which other threads mustn't advance meanwhile.
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
+  SCOTCH_randomSeed(scotch_seed);
+  SCOTCH_randomReset();
+  scotch::Architecture architecture;
+  build_architecture(targets, architecture);
+  scotch::Graph graph;
+  graph.build(first, {}, neighbours, weights);
+  scotch::Context context(scotch_seed);
+  scotch::Graph bound;
+  context.bind(graph, bound);
+  scotch::Strategy strategy;
+  std::vector<SCOTCH_Num> targets_of_ranks(static_cast<std::size_t>(guest.size));
+  scotch::check(SCOTCH_graphMap(bound.get(), architecture.get(), strategy.get(), targets_of_ranks.data()),
+                "SCOTCH_graphMap");
+  return targets_of_ranks;
+}
+
+/// Moves ranks from targets that got too many to those with room, where it costs least.
+class Repair {
+ public:
+  Repair(const GuestGraph& guest, const Targets& targets, const std::vector<SCOTCH_Num>& mapped)
+      : guest_(guest), targets_(targets), room_(targets.capacity), target_of_(mapped.size(), -1) {
+    for (const int rank : by_weight()) {
+      const SCOTCH_Num target = mapped[rank];
+      if (target < 0 || target >= targets.count || room_[target] == 0) continue;
+      take(rank, static_cast<int>(target));
+    }
+  }
+
+  std::vector<int> run() {
+    for (const int rank : by_weight()) {
+      if (target_of_[rank] < 0) take(rank, cheapest(rank));
+    }
+    return target_of_;
+  }
+
+ private:
+  /// Heavy ranks first: they keep what they got.
+  [[nodiscard]] std::vector<int> by_weight() const {
+    std::vector<int> order(target_of_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::vector<std::uint64_t> degrees;
+    for (int rank = 0; rank < guest_.size; ++rank) degrees.push_back(guest_.degree(rank));
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return degrees[a] > degrees[b]; });
+    return order;
+  }
+
+  void take(int rank, int target) {
+    target_of_[rank] = target;
+    --room_[target];
+  }
+
+  [[nodiscard]] int cheapest(int rank) const {
+    int best = -1;
+    std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+    for (int target = 0; target < targets_.count; ++target) {
+      if (room_[target] == 0) continue;
+      std::uint64_t cost = 0;
+      for (std::size_t edge = guest_.first[rank]; edge < guest_.first[rank + 1]; ++edge) {
+        const int there = target_of_[guest_.neighbours[edge]];
+        if (there >= 0) cost += guest_.weights[edge] * targets_.cost(target, there);
+      }
+      if (cost >= least) continue;
+      least = cost;
+      best = target;
+    }
+    return best;
+  }
+
+  const GuestGraph& guest_;
+  const Targets& targets_;
+  std::vector<int> room_;
+  std::vector<int> target_of_;
+};
+
+std::vector<int> mapped_to(const MapperInput& input, const Targets& targets) {
+  return Repair(input.graph, targets, map_graph(input.graph, targets, input.seed)).run();
+}
+
+/// Hosts first, then their slots in the order of the ranks.
+Slots map_hosts_first(const MapperInput& input) {
+  const Fabric& fabric = input.fabric;
+  std::vector<int> capacity;
+  for (int host = 0; host < fabric.host_count(); ++host) capacity.push_back(fabric.host(host).slots);
+  const std::vector<int> hosts =
+      mapped_to(input, targets_of(fabric.host_count(), std::move(capacity),
+                                  [&](int a, int b) { return fabric.host_cost(a, b); }));
+  std::vector<std::size_t> next(static_cast<std::size_t>(fabric.host_count()), 0);
+  Slots slots;
+  for (const int host : hosts) slots.push_back(fabric.slots_of(host)[next[host]++]);
+  return slots;
+}
+
+}  // namespace
+
+std::optional<Slots> map_by_scotch(const MapperInput& input) {
+  if (!input.graph.has_edges() || input.fabric.is_flat()) return std::nullopt;
+  if (input.graph.size <= most_direct_targets) {
+    const std::vector<int> one_each(static_cast<std::size_t>(input.graph.size), 1);
+    return mapped_to(
+        input, targets_of(input.graph.size, one_each, [&](int a, int b) { return input.fabric.cost(a, b); }));
+  }
+  if (input.fabric.host_count() < 2 || input.fabric.host_count() > most_direct_targets) return std::nullopt;
+  return map_hosts_first(input);
+}
+
+bool has_scotch() {
+  return true;
+}
+
+}  // namespace selvage::topo
