@@ -11,8 +11,7 @@
 namespace selvage::topo {
 namespace {
 
-/// Above as many slots hosts are the targets, and ranks are spread inside them afterwards: preparing a complete graph
-/// takes about 10 s for 2048 targets.
+/// Preparing a complete graph takes about 10 s for 2048 targets; with more slots, only hosts are targets.
 constexpr int most_direct_targets = 2000;
 
 /// What ranks are mapped to: slots, or hosts that hold several ranks.
@@ -165,13 +164,17 @@ Slots map_hosts_first(const MapperInput& input) {
 }  // namespace
 
 std::optional<Slots> map_by_scotch(const MapperInput& input) {
-  if (!input.graph.has_edges() || input.fabric.is_flat()) return std::nullopt;
-  if (input.graph.size <= most_direct_targets) {
-    const std::vector<int> one_each(static_cast<std::size_t>(input.graph.size), 1);
-    return mapped_to(
-        input, targets_of(input.graph.size, one_each, [&](int a, int b) { return input.fabric.cost(a, b); }));
-  }
-  if (input.fabric.host_count() < 2 || input.fabric.host_count() > most_direct_targets) return std::nullopt;
+  if (!input.graph.has_edges() || input.fabric.is_flat() || input.graph.size > most_direct_targets)
+    return std::nullopt;
+  const std::vector<int> one_each(static_cast<std::size_t>(input.graph.size), 1);
+  return mapped_to(
+      input, targets_of(input.graph.size, one_each, [&](int a, int b) { return input.fabric.cost(a, b); }));
+}
+
+std::optional<Slots> map_hosts_by_scotch(const MapperInput& input) {
+  const int hosts = input.fabric.host_count();
+  const bool has_levels = hosts > 1 && hosts < input.graph.size && hosts <= most_direct_targets;
+  if (!input.graph.has_edges() || !has_levels) return std::nullopt;
   return map_hosts_first(input);
 }
 

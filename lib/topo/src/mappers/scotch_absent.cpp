@@ -8,6 +8,10 @@ std::optional<Slots> map_by_scotch(const MapperInput&) {
   return std::nullopt;
 }
 
+std::optional<Slots> map_hosts_by_scotch(const MapperInput&) {
+  return std::nullopt;
+}
+
 bool has_scotch() {
   return false;
 }
