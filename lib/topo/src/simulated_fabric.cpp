@@ -1,6 +1,7 @@
 #include "networks/dragonfly.hpp"
 #include "networks/fat_tree.hpp"
 #include "networks/torus.hpp"
+#include "networks/tree.hpp"
 #include "random.hpp"
 
 #include <selvage/error.hpp>
@@ -61,6 +62,45 @@ Fabric flat_fabric(const SimulatedFabric& options) {
   return Fabric(std::move(parts));
 }
 
+/// GPUs below boards, switches, sockets and machines.
+TreeNetwork gpu_tree(int gpus) {
+  struct Level {
+    const char* name;
+    int gpus;
+  };
+  constexpr std::array<Level, 4> levels = {{{"board", 2}, {"switch", 4}, {"socket", 8}, {"machine", 16}}};
+  std::vector<TreeNode> nodes;
+  int above = gpus;
+  for (int gpu = 0; gpu < gpus; ++gpu)
+    nodes.push_back({fmt::format("gpu {}", gpu), above + gpu / levels[0].gpus});
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const int count = ceiling(gpus, levels[i].gpus);
+    above += count;
+    const bool is_last = i + 1 == levels.size();
+    for (int node = 0; node < count; ++node) {
+      const int parent = is_last ? above : above + node * levels[i].gpus / levels[i + 1].gpus;
+      nodes.push_back({fmt::format("{} {}", levels[i].name, node), parent});
+    }
+  }
+  nodes.push_back({"network", -1});
+  return TreeNetwork(gpus, std::move(nodes));
+}
+
+Fabric pcie_fabric(const SimulatedFabric& options) {
+  if (options.fragmented) throw Error(ErrorKind::input, "a PCIe tree is not fragmented");
+  const int gpus = options.hosts * options.slots_per_host;
+  const auto network = std::make_shared<const TreeNetwork>(gpu_tree(gpus));
+  constexpr std::array<std::uint32_t, 6> costs = {0, 10, 25, 42, 45, 60};
+  FabricParts parts;
+  parts.description = fmt::format("PCIe trees of {} GPUs", gpus);
+  for (int a = 0; a < gpus; ++a) {
+    parts.hosts.push_back({fmt::format("gpu{}", a), 1, {}});
+    for (int b = 0; b < gpus; ++b) parts.host_costs.push_back(costs[network->levels_to_common_switch(a, b)]);
+  }
+  parts.network = network;
+  return Fabric(std::move(parts));
+}
+
 /// The smallest torus of about equal sides that holds as many hosts.
 std::array<int, 3> torus_dims(int hosts) {
   std::array<int, 3> dims = {1, 1, 1};
@@ -92,6 +132,8 @@ Fabric simulated_fabric(const SimulatedFabric& options) {
     case SimulatedKind::torus:
       return fabric_on(options, std::make_shared<const Torus>(torus_dims(machine)), "torus",
                        [](const Torus& network, int a, int b) { return network.hops(a, b); });
+    case SimulatedKind::pcie_tree:
+      return pcie_fabric(options);
     case SimulatedKind::flat:
       break;
   }

@@ -140,6 +140,8 @@ enum class SimulatedKind {
   fat_tree,  ///< 8 hosts per leaf switch, 4 leaf switches per pod, as many cables up as down; costs 1, 10, 20, 30
   dragonfly,  ///< 4 hosts per router, 4 routers per group, two cables between each two groups; costs 1, 10, 20, 30
   torus,  ///< three dimensions, one host per router; costs 1 and 10 per hop
+  pcie_tree,  ///< 16 GPUs per machine, each a host of its own: pairs, fours, eights; costs 10, 25, 42, 45, between
+              ///< machines 60, the ratios of bandwidths in Faraji's thesis, 6.4; never fragmented
 };
 
 struct SimulatedFabric {
