@@ -109,12 +109,22 @@ Traffic molecular_dynamics(const std::vector<int>& dims, Memory memory) {
   return Traffic(grid.rank_count(), std::move(entries));
 }
 
+/// What a name asks for must fit memory. \param per_rank  messages of each rank
+void check_size(std::string_view name, const std::vector<int>& dims, std::int64_t per_rank) {
+  constexpr std::int64_t most_messages = 1 << 22;
+  if (ProcessGrid(dims).rank_count() <= most_messages / per_rank) return;
+  fail(name, fmt::format("more than {} messages", most_messages));
+}
+
 Pattern single_pattern(std::string_view name, Memory memory) {
   const std::vector<std::string_view> words = split(name, '-');
   if (words.size() < 2) fail(name, "it is not KIND-DIMS[-OPTION]..., such as 3d-8x8x8-wrap");
   const std::vector<int> dims = parse_dims(words[1], fmt::format("pattern '{}'", name.substr(0, 60)));
   const Options options = parse_options(words, name);
   const std::string_view kind = words[0];
+  std::int64_t per_rank = 1;
+  for (std::size_t d = 0; d < dims.size(); ++d) per_rank *= 3;
+  check_size(name, dims, kind == "coll" ? dims.front() : per_rank);
   if (kind == "2d" || kind == "3d") {
     const std::size_t wanted = kind == "2d" ? 2 : 3;
     if (dims.size() != wanted) fail(name, fmt::format("{} dimensions", dims.size()));

@@ -43,7 +43,8 @@ class MpiSession {
 std::vector<std::string> known_words(const CLI::App& app) {
   std::vector<std::string> known;
   for (const CLI::App* command : app.get_subcommands(nullptr)) known.push_back(command->get_name());
-  for (const CLI::Option* option : app.get_options()) known.push_back(fmt::format("--{}", option->get_lnames().front()));
+  for (const CLI::Option* option : app.get_options())
+    known.push_back(fmt::format("--{}", option->get_lnames().front()));
   return known;
 }
 

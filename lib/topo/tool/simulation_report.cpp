@@ -85,7 +85,7 @@ std::string records_json(const std::vector<SimulationResult>& results) {
 std::string results_table(const std::vector<SimulationResult>& results) {
   const std::vector<std::string> columns = method_columns(results);
   std::string text = "| pattern | fabric | ranks | seeds |";
-  for (const std::string& column : columns) text += " " + column + " |";
+  for (const std::string& column : columns) fmt::format_to(std::back_inserter(text), " {} |", column);
   text += " portfolio | worst | link load, worst | time | choice |\n|---|---|---|---|";
   for (std::size_t i = 0; i < columns.size(); ++i) text += "---|";
   text += "---|---|---|---|---|\n";
@@ -94,7 +94,7 @@ std::string results_table(const std::vector<SimulationResult>& results) {
                    result.request.fabric, result.ranks, result.request.seeds);
     for (const std::string& column : columns) {
       const MethodFigures* figures = find(result, column);
-      text += " " + (figures == nullptr ? "" : cell(figures->hop_bytes)) + " |";
+      fmt::format_to(std::back_inserter(text), " {} |", figures == nullptr ? "" : cell(figures->hop_bytes));
     }
     const MethodFigures& portfolio = result.methods.back();
     fmt::format_to(std::back_inserter(text), " **{:.1f}** | {:.1f} | {} | {} | {} |\n", portfolio.hop_bytes,

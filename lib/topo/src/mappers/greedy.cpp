@@ -1,5 +1,6 @@
 #include "mapper.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace selvage::topo {
@@ -46,7 +47,15 @@ class Greedy {
     return best;
   }
 
+  /// A rank that nothing draws starts on the host with most room, for those that it will draw.
+  [[nodiscard]] int first_slot() const {
+    const auto roomiest = std::max_element(free_.begin(), free_.end());
+    const std::vector<int>& slots = fabric_.slots_of(static_cast<int>(roomiest - free_.begin()));
+    return *std::find_if(slots.begin(), slots.end(), [&](int slot) { return !taken_[slot]; });
+  }
+
   [[nodiscard]] int best_slot(int rank) const {
+    if (drawn_[rank] == 0) return first_slot();
     int best = -1;
     std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
     for (int host = 0; host < fabric_.host_count(); ++host) {
