@@ -35,17 +35,22 @@ std::vector<SimulationRequest> paper_suite() {
   return requests;
 }
 
-std::vector<SimulationRequest> stencil_suite() {
+std::vector<SimulationRequest> stencils(const std::vector<const char*>& patterns) {
   std::vector<SimulationRequest> requests;
   for (const char* fabric :
        {"flat", "fat-tree", "fat-tree-fragmented", "dragonfly-fragmented", "torus-fragmented"}) {
-    for (const char* pattern :
-         {"2d-8x8", "2d-16x16", "2d-24x16", "2d-20x15", "2d-32x32", "2d-64x64", "3d-4x4x4", "3d-8x8x4",
-          "3d-8x8x8", "3d-8x8x8-wrap", "3d-8x8x8-corners", "3d-16x8x8", "3d-16x16x16"}) {
-      requests.push_back({.pattern = pattern, .fabric = fabric});
-    }
+    for (const char* pattern : patterns) requests.push_back({.pattern = pattern, .fabric = fabric});
   }
   return requests;
+}
+
+std::vector<SimulationRequest> stencil_suite() {
+  return stencils({"2d-8x8", "2d-16x16", "2d-24x16", "2d-20x15", "2d-32x32", "3d-4x4x4", "3d-8x8x4",
+                   "3d-8x8x8", "3d-8x8x8-wrap", "3d-8x8x8-corners", "3d-16x8x8"});
+}
+
+std::vector<SimulationRequest> large_suite() {
+  return stencils({"2d-64x64", "3d-16x16x16"});
 }
 
 std::vector<SimulationRequest> md_suite() {
@@ -69,7 +74,7 @@ std::vector<SimulationRequest> quick_suite() {
 std::vector<SimulationRequest> all_suites() {
   std::vector<SimulationRequest> requests;
   std::set<std::pair<std::string, std::string>> seen;
-  for (const auto& suite : {paper_suite(), stencil_suite(), md_suite()}) {
+  for (const auto& suite : {paper_suite(), stencil_suite(), large_suite(), md_suite()}) {
     for (const SimulationRequest& request : suite) {
       if (seen.emplace(request.pattern, request.fabric).second) requests.push_back(request);
     }
@@ -81,8 +86,9 @@ struct Suite {
   const char* name;
   std::vector<SimulationRequest> (*requests)();
 };
-constexpr std::array<Suite, 5> suites = {{{"paper", paper_suite},
+constexpr std::array<Suite, 6> suites = {{{"paper", paper_suite},
                                           {"stencils", stencil_suite},
+                                          {"large", large_suite},
                                           {"md", md_suite},
                                           {"quick", quick_suite},
                                           {"all", all_suites}}};

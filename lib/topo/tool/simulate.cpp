@@ -44,9 +44,12 @@ std::string run(const SimulateOptions& options, bool speaks) {
   const std::vector<SimulationRequest> requests = requests_of(options);
   if (!speaks) return "";
   std::vector<SimulationResult> results;
-  for (const SimulationRequest& request : requests) results.push_back(simulate(request));
-  if (!options.records.empty()) write_text_file(options.records, records_json(results));
-  if (!options.table.empty()) write_text_file(options.table, results_table(results));
+  for (const SimulationRequest& request : requests) {
+    results.push_back(simulate(request));
+    // After every case, since a suite takes long and may be ended early.
+    if (!options.records.empty()) write_text_file(options.records, records_json(results));
+    if (!options.table.empty()) write_text_file(options.table, results_table(results));
+  }
   return options.as_json ? records_json(results) : results_table(results);
 }
 
@@ -55,7 +58,7 @@ std::string run(const SimulateOptions& options, bool speaks) {
 Work declare_simulate(CLI::App& app) {
   const auto options = std::make_shared<SimulateOptions>();
   app.add_option("--suite", options->suite,
-                 "Many cases: paper, stencils, md, quick, or all of the first three");
+                 "Many cases: paper, stencils, large, md, quick, or all but the last");
   app.add_option(
       "--pattern", options->pattern,
       "One case: 2d-8x8, 3d-4x4x4, coll-4x2x2 or md-4x4x4, stencils also with -wrap, -weighted, -corners; "

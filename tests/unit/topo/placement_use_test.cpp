@@ -171,7 +171,7 @@ TEST(Simulation, HasSuitesWithoutRepeatedCases) {
     }
   }
   EXPECT_EQ(input_error([] { (void)suite_named("papre", 1, Routing::fixed); }),
-            "there is no suite 'papre', did you mean 'paper'?; there are paper, stencils, md, quick, all");
+            "there is no suite 'papre', did you mean 'paper'?; there are paper, stencils, large, md, quick, all");
 }
 
 }  // namespace

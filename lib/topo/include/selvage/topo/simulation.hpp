@@ -58,8 +58,8 @@ struct SimulationResult {
 /// The names of suites.
 [[nodiscard]] std::vector<std::string> suite_names();
 
-/// The cases of a suite: `paper` (Faraji, thesis ch. 6), `stencils` (64 to 4096 ranks), `md`, `quick`, or `all` of the
-/// first three. \throws Error{input} for another name
+/// The cases of a suite: `paper` (Faraji, thesis ch. 6), `stencils` (64 to 1024 ranks), `large` (4096), `md`, `quick`,
+/// or `all` but the last. \throws Error{input} for another name
 [[nodiscard]] std::vector<SimulationRequest> suite_named(std::string_view name, int seeds, Routing routing);
 
 }  // namespace selvage::topo
