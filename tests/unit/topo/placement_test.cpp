@@ -1,4 +1,5 @@
 #include "mutation.hpp"
+#include "repair.hpp"
 
 #include <selvage/topo/pattern.hpp>
 #include <selvage/topo/placement.hpp>
@@ -100,13 +101,13 @@ TEST(Mappers, GivePlacementsOnEveryGraph) {
     problem.grid = {ranks};
     if (ranks == 0) problem.grid.clear();
     for (const std::string& method : mapper_names()) {
-      for (const char* suffix : {"", "+swap"}) {
-        // Placement's constructor throws where it isn't one.
-        const auto placement = place(problem, method + suffix);
-        if (placement) {
-          EXPECT_EQ(placement->rank_count(), ranks) << method;
-        }
-      }
+      // Placement's constructor throws where it isn't one.
+      const auto plain = place(problem, method);
+      const auto swapped = place(problem, method + "+swap");
+      ASSERT_EQ(plain.has_value(), swapped.has_value());
+      if (!plain) continue;
+      EXPECT_EQ(plain->rank_count(), ranks) << method;
+      EXPECT_LE(measure(problem, *swapped).hop_bytes, measure(problem, *plain).hop_bytes) << method;
     }
     EXPECT_EQ(place_by_portfolio(problem).result().placement.rank_count(), ranks);
   }
@@ -288,6 +289,17 @@ TEST(Portfolio, PlacesWhereManyRanksTalkToAll) {
   const Traffic traffic(64, std::move(entries));
   const Fabric fabric = simulated_fabric({.hosts = 16, .slots_per_host = 4, .fragmented = true, .seed = 2});
   EXPECT_EQ(place_by_portfolio(problem_of(traffic, fabric)).result().method, "default");
+}
+
+TEST(Repair, MovesLightRanksFromFullTargetsToTheCheapestWithRoom) {
+  // Rank 0 and 1 both got target 0; 1 talks more. Rank 0 talks to rank 2, which is near target 1. Rank 3 got none.
+  const Traffic traffic(4, {{1, 3, {100, 1}, {}}, {0, 2, {10, 1}, {}}});
+  const GuestGraph graph = guest_graph(traffic, 4, 9);
+  const Targets targets{
+      .count = 4, .capacity = {1, 1, 1, 1}, .costs = {0, 9, 9, 2, 9, 0, 1, 9, 9, 1, 0, 9, 2, 9, 9, 0}};
+  EXPECT_EQ(repaired(graph, targets, {0, 0, 2, -1}), (std::vector<int>{1, 0, 2, 3}));
+  const Targets hosts{.count = 2, .capacity = {1, 3}, .costs = {0, 5, 5, 0}};
+  EXPECT_EQ(repaired(graph, hosts, {0, 0, 0, 0}), (std::vector<int>{1, 0, 1, 1}));
 }
 
 TEST(Scotch, BeatsTheDefaultOnAFragmentedFatTree) {

@@ -1,29 +1,18 @@
 #include "mapper.hpp"
 #include "mappers/scotch_handles.hpp"
+#include "repair.hpp"
 
 #include <selvage/topo/placement.hpp>
 
 #include <algorithm>
 #include <limits>
 #include <mutex>
-#include <numeric>
 
 namespace selvage::topo {
 namespace {
 
 /// Preparing a complete graph takes about 10 s for 2048 targets; with more slots, only hosts are targets.
 constexpr int most_direct_targets = 2000;
-
-/// What ranks are mapped to: slots, or hosts that hold several ranks.
-struct Targets {
-  int count = 0;
-  std::vector<int> capacity;
-  std::vector<std::uint32_t> costs;  ///< count x count
-
-  [[nodiscard]] std::uint32_t cost(int a, int b) const {
-    return costs[static_cast<std::size_t>(a) * static_cast<std::size_t>(count) + static_cast<std::size_t>(b)];
-  }
-};
 
 template <typename Cost>
 Targets targets_of(int count, std::vector<int> capacity, const Cost& cost) {
@@ -85,66 +74,9 @@ std::vector<SCOTCH_Num> map_graph(const GuestGraph& guest, const Targets& target
   return targets_of_ranks;
 }
 
-/// Moves ranks from targets that got too many to those with room, where it costs least.
-class Repair {
- public:
-  Repair(const GuestGraph& guest, const Targets& targets, const std::vector<SCOTCH_Num>& mapped)
-      : guest_(guest), targets_(targets), room_(targets.capacity), target_of_(mapped.size(), -1) {
-    for (const int rank : by_weight()) {
-      const SCOTCH_Num target = mapped[rank];
-      if (target < 0 || target >= targets.count || room_[target] == 0) continue;
-      take(rank, static_cast<int>(target));
-    }
-  }
-
-  std::vector<int> run() {
-    for (const int rank : by_weight()) {
-      if (target_of_[rank] < 0) take(rank, cheapest(rank));
-    }
-    return target_of_;
-  }
-
- private:
-  /// Heavy ranks first: they keep what they got.
-  [[nodiscard]] std::vector<int> by_weight() const {
-    std::vector<int> order(target_of_.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::vector<std::uint64_t> degrees;
-    for (int rank = 0; rank < guest_.size; ++rank) degrees.push_back(guest_.degree(rank));
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return degrees[a] > degrees[b]; });
-    return order;
-  }
-
-  void take(int rank, int target) {
-    target_of_[rank] = target;
-    --room_[target];
-  }
-
-  [[nodiscard]] int cheapest(int rank) const {
-    int best = -1;
-    std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-    for (int target = 0; target < targets_.count; ++target) {
-      if (room_[target] == 0) continue;
-      std::uint64_t cost = 0;
-      for (std::size_t edge = guest_.first[rank]; edge < guest_.first[rank + 1]; ++edge) {
-        const int there = target_of_[guest_.neighbours[edge]];
-        if (there >= 0) cost += guest_.weights[edge] * targets_.cost(target, there);
-      }
-      if (cost >= least) continue;
-      least = cost;
-      best = target;
-    }
-    return best;
-  }
-
-  const GuestGraph& guest_;
-  const Targets& targets_;
-  std::vector<int> room_;
-  std::vector<int> target_of_;
-};
-
 std::vector<int> mapped_to(const MapperInput& input, const Targets& targets) {
-  return Repair(input.graph, targets, map_graph(input.graph, targets, input.seed)).run();
+  const std::vector<SCOTCH_Num> mapped = map_graph(input.graph, targets, input.seed);
+  return repaired(input.graph, targets, std::vector<std::int64_t>(mapped.begin(), mapped.end()));
 }
 
 /// Hosts first, then their slots in the order of the ranks.
