@@ -75,11 +75,15 @@ std::vector<std::string> method_columns(const std::vector<SimulationResult>& res
 }  // namespace
 
 std::string records_json(const std::vector<SimulationResult>& results) {
-  Json records = Json::array();
+  std::string text;
   for (const SimulationResult& result : results) {
-    for (const MethodFigures& method : result.methods) records.push_back(record(result, method));
+    // A line each: there are many, and a changed one is to show as one line.
+    for (const MethodFigures& method : result.methods) {
+      fmt::format_to(std::back_inserter(text), "{}{}", text.empty() ? "[\n" : ",\n",
+                     record(result, method).dump());
+    }
   }
-  return records.dump(2) + '\n';
+  return text.empty() ? "[]\n" : fmt::format("{}\n]\n", text);
 }
 
 std::string results_table(const std::vector<SimulationResult>& results) {
