@@ -8,5 +8,6 @@ configure_package_config_file(
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/SelvageConfigVersion.cmake"
                                  COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/SelvageConfig.cmake" "${PROJECT_BINARY_DIR}/SelvageConfigVersion.cmake"
+              "${CMAKE_CURRENT_LIST_DIR}/FindSCOTCH.cmake"
         DESTINATION "${package_dir}")
 install(EXPORT SelvageTargets NAMESPACE Selvage:: DESTINATION "${package_dir}")

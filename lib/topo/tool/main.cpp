@@ -1,6 +1,7 @@
+#include "command.hpp"
+
 #include <selvage/error.hpp>
 #include <selvage/suggestion.hpp>
-#include <selvage/topo/machine.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -15,6 +16,9 @@ namespace {
 
 using selvage::Error;
 using selvage::ErrorKind;
+using selvage::topo::tool::Command;
+using selvage::topo::tool::commands;
+using selvage::topo::tool::Work;
 
 constexpr int exit_fine = 0;
 constexpr int exit_run_time_error = 1;
@@ -35,65 +39,63 @@ class MpiSession {
   }
 };
 
-struct Request {
-  std::string text;  ///< what to print instead of working, where not empty
-  bool as_json = false;
-};
+/// What a word could have meant where it stands: options of the subcommand, or subcommands.
+std::vector<std::string> known_words(const CLI::App& app) {
+  std::vector<std::string> known;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) known.push_back(command->get_name());
+  for (const CLI::Option* option : app.get_options())
+    known.push_back(fmt::format("--{}", option->get_lnames().front()));
+  return known;
+}
 
-std::string unexpected(const std::string& argument, bool in_show) {
-  const std::vector<std::string> known = in_show ? std::vector<std::string>{"--json", "--help"}
-                                                 : std::vector<std::string>{"show", "--help", "--version"};
-  const char* what = argument.starts_with("-") ? "option" : in_show ? "argument" : "subcommand";
+std::string unexpected(const std::string& argument, const CLI::App& app, bool in_subcommand) {
+  const char* what = argument.starts_with("-") ? "option" : in_subcommand ? "argument" : "subcommand";
   return fmt::format("unknown {} '{}'{} (selvage-topo --help lists what there is)", what, argument,
-                     selvage::did_you_mean(argument, known));
+                     selvage::did_you_mean(argument, known_words(app)));
 }
 
 /// \throws Error{usage} on a command line that can't be followed
-Request parse(int argc, char** argv) {
-  Request request;
+Work parse(int argc, char** argv) {
   CLI::App app(
-      "Shows the hosts, processors and GPUs of a job and where its ranks run.\n"
+      "Shows the hosts, processors and GPUs of a job, and finds places for its ranks.\n"
       "Works alone and under mpirun, where rank 0 prints.",
       "selvage-topo");
   app.set_version_flag("--version", "selvage-topo " SELVAGE_VERSION);
   app.allow_extras();
-  CLI::App* show = app.add_subcommand("show", "Print the machine under this job");
-  show->add_flag("--json", request.as_json, "Print JSON, with the origin of each figure, instead of a table")
-      ->disable_flag_override();
-  show->allow_extras();
+  std::vector<Work> works;
+  for (const Command& command : commands) {
+    CLI::App* subcommand = app.add_subcommand(command.name, command.description);
+    subcommand->allow_extras();
+    works.push_back(command.declare(*subcommand));
+  }
+  const auto print = [](std::string text) { return [text](bool) { return text; }; };
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    request.text = app.help();
-    return request;
+    return print(app.help());
   } catch (const CLI::CallForVersion&) {
-    request.text = app.version() + '\n';
-    return request;
+    return print(app.version() + '\n');
   } catch (const CLI::ParseError& error) {
     throw Error(ErrorKind::usage, error.what());
   }
+  const std::vector<CLI::App*> parsed = app.get_subcommands();
   const auto extras = app.remaining(true);
-  if (!extras.empty()) throw Error(ErrorKind::usage, unexpected(extras.front(), show->parsed()));
-  if (!show->parsed()) throw Error(ErrorKind::usage, "a subcommand is needed, such as 'selvage-topo show'");
-  return request;
+  if (!extras.empty()) {
+    throw Error(ErrorKind::usage,
+                unexpected(extras.front(), parsed.empty() ? app : *parsed.front(), !parsed.empty()));
+  }
+  if (parsed.empty()) throw Error(ErrorKind::usage, "a subcommand is needed, such as 'selvage-topo show'");
+  if (parsed.size() > 1) throw Error(ErrorKind::usage, "one subcommand at a time");
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    if (parsed.front()->get_name() == commands[i].name) return works[i];
+  }
+  return {};
 }
 
 /// \throws Error{io} when standard output takes no more
 void print(const std::string& text) {
   if (std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return;
   throw Error(ErrorKind::io, "cannot write to standard output");
-}
-
-/// Collective.
-void run(const MpiSession& mpi, int argc, char** argv) {
-  const Request request = parse(argc, argv);
-  if (!request.text.empty()) {
-    if (mpi.speaks()) print(request.text);
-    return;
-  }
-  const auto machine = selvage::topo::detect(MPI_COMM_WORLD);
-  if (!mpi.speaks()) return;
-  print(request.as_json ? selvage::topo::to_json(machine) + '\n' : selvage::topo::describe(machine));
 }
 
 /// Goes on when standard error takes nothing either: the exit code still tells.
@@ -110,7 +112,8 @@ int exit_code(ErrorKind kind) {
 int main(int argc, char** argv) {
   const MpiSession mpi(argc, argv);
   try {
-    run(mpi, argc, argv);
+    const std::string text = parse(argc, argv)(mpi.speaks());
+    if (mpi.speaks()) print(text);
     return exit_fine;
   } catch (const Error& error) {
     // Usage and input errors are the same on every rank; one message is enough.

@@ -1,52 +1,9 @@
-#include <fmt/format.h>
-#include <gtest/gtest.h>
+#include "tool_support.hpp"
+
 #include <nlohmann/json.hpp>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <string>
-
+namespace selvage::topo {
 namespace {
-
-struct Ended {
-  int exit_code = -1;
-  std::string output;  ///< standard output and standard error together, unless the command says otherwise
-};
-
-Ended shell(const std::string& command) {
-  Ended ended;
-  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  if (pipe == nullptr) return ended;
-  std::array<char, 4096> buffer;
-  for (std::size_t bytes; (bytes = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
-    ended.output.append(buffer.data(), bytes);
-  }
-  const int status = pclose(pipe);
-  if (WIFEXITED(status)) ended.exit_code = WEXITSTATUS(status);
-  return ended;
-}
-
-Ended tool(const std::string& arguments) {
-  return shell(fmt::format("'{}' {}", SELVAGE_TOPO_TOOL, arguments));
-}
-
-Ended tool_on(int ranks, const std::string& arguments) {
-  return shell(fmt::format("{} {} '{}' {}", SELVAGE_MPIEXEC, ranks, SELVAGE_TOPO_TOOL, arguments));
-}
-
-int occurrences(const std::string& text, const std::string& part) {
-  int count = 0;
-  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
-
-class TopoTool : public testing::Test {
- protected:
-  void SetUp() override { unsetenv("SELVAGE_LOGICAL_HOSTS"); }
-  void TearDown() override { unsetenv("SELVAGE_LOGICAL_HOSTS"); }
-};
 
 TEST_F(TopoTool, ShowsOneRankWithoutMpirun) {
   const Ended ended = tool("show");
@@ -118,7 +75,13 @@ TEST_F(TopoTool, HelpListsOnlyWhatThereIs) {
   const Ended ended = tool_on(2, "--help");
   EXPECT_EQ(ended.exit_code, 0);
   EXPECT_EQ(occurrences(ended.output, "Print the machine under this job"), 1) << ended.output;
-  for (const char* later : {"probe", "profile", "simulate", "rankfile"}) {
+  for (const char* there : {"show", "map", "simulate", "rankfile"}) {
+    EXPECT_NE(ended.output.find(there), std::string::npos) << there;
+    const Ended help = tool(fmt::format("{} --help", there));
+    EXPECT_EQ(help.exit_code, 0);
+    EXPECT_NE(help.output.find("--json"), std::string::npos) << help.output;
+  }
+  for (const char* later : {"probe", "profile"}) {
     EXPECT_EQ(ended.output.find(later), std::string::npos) << later;
   }
 }
@@ -130,3 +93,4 @@ TEST_F(TopoTool, PrintsItsVersion) {
 }
 
 }  // namespace
+}  // namespace selvage::topo

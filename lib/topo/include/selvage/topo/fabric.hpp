@@ -1,0 +1,158 @@
+#pragma once
+
+#include <selvage/topo/machine.hpp>
+#include <selvage/topo/network.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace selvage::topo {
+
+/// One host of a job: the slots that ranks can take, which are its GPUs, or its cores where there are none.
+struct FabricHost {
+  std::string name;
+  int slots = 1;
+  /// Cost between each two slots, slots x slots, symmetric; empty: 1 between any two.
+  std::vector<std::uint32_t> slot_costs;
+};
+
+/// What a Fabric is made from.
+struct FabricParts {
+  std::string description;
+  std::vector<FabricHost> hosts;
+  /// Cost between each two hosts, hosts x hosts, symmetric, from 1 to Fabric::max_cost; the diagonal isn't read.
+  std::vector<std::uint32_t> host_costs;
+  /// The host of each slot; empty: the slots are numbered host after host.
+  std::vector<int> slot_hosts;
+  std::shared_ptr<const Network> network;  ///< null: not known
+  std::vector<int> endpoints;              ///< of each host in the network; empty: host i is endpoint i
+};
+
+/// The host graph of a mapping: slots that ranks can take, and what a byte between any two of them costs. A value.
+///
+/// Costs are relative, larger is worse. Slot i is where rank i runs unless it is placed elsewhere.
+class Fabric {
+ public:
+  static constexpr std::uint32_t max_cost = 65535;
+  static constexpr int max_slots = 1 << 17;
+  static constexpr int max_hosts = 1 << 13;
+
+  Fabric() = default;
+  /// \throws Error{input} when the parts contradict each other or a cost is out of range
+  explicit Fabric(FabricParts parts);
+
+  [[nodiscard]] int slot_count() const { return static_cast<int>(slot_hosts_.size()); }
+  [[nodiscard]] int host_count() const { return static_cast<int>(hosts_.size()); }
+  [[nodiscard]] const FabricHost& host(int host) const { return hosts_[host]; }
+  [[nodiscard]] int host_of(int slot) const { return slot_hosts_[slot]; }
+  /// Which of its host's slots this one is.
+  [[nodiscard]] int index_in_host(int slot) const { return index_in_host_[slot]; }
+  /// The slots of a host, in the order of their index there.
+  [[nodiscard]] const std::vector<int>& slots_of(int host) const { return slots_of_[host]; }
+
+  /// What a byte between two slots costs; 0 from a slot to itself.
+  [[nodiscard]] std::uint32_t cost(int a, int b) const {
+    const int host = slot_hosts_[a];
+    if (host != slot_hosts_[b]) return host_cost(host, slot_hosts_[b]);
+    const auto width = static_cast<std::size_t>(hosts_[host].slots);
+    return hosts_[host].slot_costs[index_in_host_[a] * width + index_in_host_[b]];
+  }
+  /// The same between two different hosts.
+  [[nodiscard]] std::uint32_t host_cost(int a, int b) const {
+    return host_costs_[static_cast<std::size_t>(a) * hosts_.size() + b];
+  }
+  /// The largest cost between any two slots.
+  [[nodiscard]] std::uint32_t largest_cost() const { return largest_; }
+  /// Whether all costs between different slots are equal, so that no placement is better than another.
+  [[nodiscard]] bool is_flat() const { return flat_; }
+  /// Whether all hosts have as many slots and the same costs between them.
+  [[nodiscard]] bool has_equal_hosts() const { return equal_hosts_; }
+
+  /// Null when links and paths aren't known.
+  [[nodiscard]] const Network* network() const { return network_.get(); }
+  /// A host's number in the network.
+  [[nodiscard]] int endpoint_of(int host) const { return endpoints_.empty() ? host : endpoints_[host]; }
+  [[nodiscard]] const std::string& description() const { return description_; }
+
+ private:
+  void number_slots();
+  void measure_costs();
+
+  std::string description_;
+  std::vector<FabricHost> hosts_;
+  std::vector<std::uint32_t> host_costs_;
+  std::vector<int> slot_hosts_;
+  std::vector<int> index_in_host_;
+  std::vector<std::vector<int>> slots_of_;
+  std::shared_ptr<const Network> network_;
+  std::vector<int> endpoints_;
+  std::uint32_t largest_ = 0;
+  bool flat_ = true;
+  bool equal_hosts_ = true;
+};
+
+/// What a byte costs where only hosts and GPUs are known.
+struct MachineCosts {
+  std::uint32_t same_gpu = 1;
+  std::uint32_t same_host = 2;
+  std::uint32_t other_host = 20;
+};
+
+/// The places of a job's ranks, slot i being rank i's today. Hosts are the logical ones, joined by one switch.
+[[nodiscard]] Fabric fabric_from_machine(const Machine& machine, const MachineCosts& costs = {});
+
+/// Costs in a tree of switches.
+struct TreeCosts {
+  std::uint32_t same_host = 1;
+  std::uint32_t per_level = 10;  ///< times the levels up to the first common switch
+};
+
+struct SlurmTopologyOptions {
+  int slots_per_host = 1;
+  /// The job's hosts in the order of its ranks, as Slurm writes lists ("n[0-3,7]"); empty: all hosts of the file.
+  std::string nodes;
+  TreeCosts costs;
+};
+
+/// A tree of switches from the text of Slurm's topology.conf. Trees that nothing joins are joined at the top.
+/// \param name  what errors call the text
+/// \throws Error{input} that names the line, or the host that isn't in the file
+[[nodiscard]] Fabric fabric_from_slurm(std::string_view text, const std::string& name,
+                                       const SlurmTopologyOptions& options = {});
+
+/// The targets of a Scotch target file (.tgt): `tleaf`, `cmplt` and `deco 0`.
+///
+/// The last level of a `tleaf` is a host; `cmplt` is one host; in `deco` each target is a host of one slot.
+/// \param name  what errors call the text
+/// \throws Error{input}
+[[nodiscard]] Fabric fabric_from_scotch_target(std::string_view text, const std::string& name);
+
+/// The names in a host list as Slurm writes it: "n[0-2,7],login" is n0, n1, n2, n7 and login.
+/// \throws Error{input} when it can't be read, or names more than Fabric::max_hosts hosts
+[[nodiscard]] std::vector<std::string> expand_host_list(std::string_view list);
+
+/// Networks that can be simulated.
+enum class SimulatedKind {
+  flat,      ///< all slots in one host
+  fat_tree,  ///< 8 hosts per leaf switch, 4 leaf switches per pod, as many cables up as down; costs 1, 10, 20, 30
+  dragonfly,  ///< 4 hosts per router, 4 routers per group, two cables between each two groups; costs 1, 10, 20, 30
+  torus,  ///< three dimensions, one host per router; costs 1 and 10 per hop
+  pcie_tree,  ///< 16 GPUs per machine, each a host of its own: pairs, fours, eights; costs 10, 25, 42, 45, between
+              ///< machines 60, the ratios of bandwidths in Faraji's thesis, 6.4; never fragmented
+};
+
+struct SimulatedFabric {
+  SimulatedKind kind = SimulatedKind::fat_tree;
+  int hosts = 1;
+  int slots_per_host = 4;
+  bool fragmented = false;  ///< the hosts are drawn from a machine twice as large, otherwise its first ones
+  std::uint64_t seed = 0;   ///< of the drawing
+};
+
+/// \throws Error{input} for numbers out of range
+[[nodiscard]] Fabric simulated_fabric(const SimulatedFabric& options);
+
+}  // namespace selvage::topo

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <selvage/topo/placement.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace selvage::topo {
+
+/// A placement by host names, as launchers need it. A value.
+struct PlacementPlan {
+  struct Host {
+    std::string name;
+    int slots = 0;
+  };
+  struct Rank {
+    int host = 0;  ///< index into `hosts`
+    int slot = 0;  ///< which of the host's slots
+  };
+  std::vector<Host> hosts;
+  std::vector<Rank> ranks;
+};
+
+[[nodiscard]] PlacementPlan plan_of(const Fabric& fabric, const Placement& placement);
+
+/// Reads what `selvage-topo map --json` wrote.
+/// \param name  what errors call the text
+/// \throws Error{input} for text that isn't JSON, lacks something, or puts two ranks in one slot
+[[nodiscard]] PlacementPlan plan_from_json(std::string_view text, const std::string& name);
+
+/// Open MPI's rank file (`mpirun --rankfile`): "rank 0=host slot=2", slots being cores.
+[[nodiscard]] std::string openmpi_rank_file(const PlacementPlan& plan);
+
+/// The hosts in the order of ranks, for SLURM_HOSTFILE with `srun --distribution=arbitrary`.
+[[nodiscard]] std::string slurm_host_file(const PlacementPlan& plan);
+
+/// MPICH_RANK_ORDER, read with MPICH_RANK_REORDER_METHOD=3: the ranks in the order of hosts and slots.
+/// \throws Error{input} when a host but the last one isn't full, since the launcher fills hosts one after the other
+[[nodiscard]] std::string mpich_rank_order(const PlacementPlan& plan);
+
+/// The slot in its host of each rank, one line per rank: the GPU that it is to use.
+[[nodiscard]] std::string gpu_list(const PlacementPlan& plan);
+
+}  // namespace selvage::topo

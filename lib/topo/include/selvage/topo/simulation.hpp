@@ -1,0 +1,65 @@
+#pragma once
+
+#include <selvage/topo/placement.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace selvage::topo {
+
+/// The time that a placement's traffic between hosts takes when all of it starts at once and flows share links max-min
+/// fairly: no flow can be faster without making one slower that is no faster than it.
+///
+/// A fluid model: no latency, no packets; a flow is what one host sends another over one path. When flows end, the
+/// rest share anew; ends within 1 per cent of each other are taken for one.
+/// \return in units of bytes per what a link of capacity 1 carries in a unit of time; nothing without a network
+[[nodiscard]] std::optional<double> transfer_time(const MappingProblem& problem, const Placement& placement);
+
+/// One pattern on one simulated fabric.
+struct SimulationRequest {
+  std::string pattern;  ///< see pattern_named()
+  std::string fabric;   ///< see simulated_fabric_named()
+  int slots_per_host = 4;
+  int seeds = 20;  ///< allocations that are drawn; one is enough where nothing is drawn
+  Routing routing = Routing::fixed;
+};
+
+/// What a method reached, in per cent of the default, over the seeds.
+struct MethodFigures {
+  std::string method;  ///< "portfolio": what the portfolio chose and the guard let pass
+  double hop_bytes = 100;
+  double least_hop_bytes = 100;
+  double most_hop_bytes = 100;
+  std::optional<double>
+      link_load;  ///< the mean of the largest link load; nothing where no link is used by the default
+  std::optional<double> most_link_load;
+  std::optional<double> time;  ///< transfer_time(), of the portfolio only, up to 512 ranks
+};
+
+struct SimulationResult {
+  SimulationRequest request;
+  int ranks = 0;
+  std::vector<MethodFigures> methods;  ///< the default first, the portfolio last
+  std::string choice;                  ///< the method that was chosen most often
+  std::string remark;                  ///< why nothing is to be gained, where that is so
+};
+
+/// Places the pattern on one allocation per seed. Deterministic.
+/// \throws Error{input}
+[[nodiscard]] SimulationResult simulate(const SimulationRequest& request);
+
+/// A simulated fabric by name: flat, fat-tree, dragonfly, torus, each also with "-fragmented", and pcie-tree.
+/// \throws Error{input} for another name
+[[nodiscard]] SimulatedFabric simulated_fabric_named(std::string_view name);
+
+/// The names of suites.
+[[nodiscard]] std::vector<std::string> suite_names();
+
+/// The cases of a suite: `paper` (Faraji, thesis ch. 6), `stencils` (64 to 1024 ranks), `large` (4096), `md`, `quick`,
+/// or `all` but the last. \throws Error{input} for another name
+[[nodiscard]] std::vector<SimulationRequest> suite_named(std::string_view name, int seeds, Routing routing);
+
+}  // namespace selvage::topo

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <selvage/topo/placement.hpp>
+
+#include <functional>
+#include <vector>
+
+namespace selvage::topo {
+
+/// Places the ranks of a problem. \return one slot per rank
+using Phase = std::function<Placement(const MappingProblem& problem)>;
+
+/// The portfolio with its guard.
+[[nodiscard]] Placement portfolio_phase(const MappingProblem& problem);
+/// Rank i in slot i: a phase that changes nothing.
+[[nodiscard]] Placement by_rank_phase(const MappingProblem& problem);
+
+/// How each of the three phases works; all are replaceable.
+struct Phases {
+  Phase process_to_host = portfolio_phase;
+  Phase process_to_core = portfolio_phase;
+  Phase gpu_to_process = portfolio_phase;
+};
+
+/// Where each rank goes.
+struct ThreePhasePlacement {
+  std::vector<int> host_of_rank;
+  std::vector<int> core_of_rank;  ///< within its host, a slot of `cores`
+  std::vector<int> gpu_of_rank;   ///< within its host, a slot of `gpus`
+};
+
+/// The three phases of Faraji, thesis 6.3.2. First each process gets a host, by host and device traffic together, since
+/// both leave over the same network; then a core in it, by host traffic alone; then a GPU, by device traffic alone.
+///
+/// Unlike there, any method can take each phase, and the default is the guarded portfolio. Not collective.
+/// \param problem  its fabric gives hosts, network and how many ranks a host takes
+/// \param cores  one host's cores, and \param gpus its GPUs, each as a fabric with at least as many slots as ranks go to
+///               a host
+/// \throws Error{input} when ranks don't fit
+[[nodiscard]] ThreePhasePlacement place_in_three_phases(const MappingProblem& problem, const Fabric& cores,
+                                                        const Fabric& gpus, const Phases& phases = {});
+
+}  // namespace selvage::topo

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <selvage/error.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace selvage::topo {
+
+/// \throws Error{input} "<what> pass 64 bits"
+inline std::uint64_t checked_sum(std::uint64_t a, std::uint64_t b, std::string_view what) {
+  std::uint64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) throw Error(ErrorKind::input, std::string(what) + " pass 64 bits");
+  return sum;
+}
+
+/// \throws Error{input} "<what> pass 64 bits"
+inline std::uint64_t checked_product(std::uint64_t a, std::uint64_t b, std::string_view what) {
+  std::uint64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product)) {
+    throw Error(ErrorKind::input, std::string(what) + " pass 64 bits");
+  }
+  return product;
+}
+
+}  // namespace selvage::topo

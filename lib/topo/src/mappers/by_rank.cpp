@@ -1,0 +1,13 @@
+#include "mapper.hpp"
+
+#include <numeric>
+
+namespace selvage::topo {
+
+std::optional<Slots> map_by_rank(const MapperInput& input) {
+  Slots slots(static_cast<std::size_t>(input.graph.size));
+  std::iota(slots.begin(), slots.end(), 0);
+  return slots;
+}
+
+}  // namespace selvage::topo

@@ -1,0 +1,125 @@
+#include "mapper.hpp"
+
+#include <selvage/topo/placement.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace selvage::topo {
+namespace {
+
+constexpr int random_baselines = 4;
+
+/// Tries the methods one after the other on one problem.
+class Portfolio {
+ public:
+  explicit Portfolio(const MappingProblem& problem)
+      : problem_(problem),
+        graph_(guest_graph(problem.traffic, problem.fabric.slot_count(), problem.fabric.largest_cost())) {}
+
+  PortfolioResult run() {
+    for (const Mapper& mapper : mappers()) {
+      if (mapper.name == "random") {
+        add_random(mapper);
+        continue;
+      }
+      const std::optional<Slots> slots = mapper.map(input(problem_.seed));
+      if (!slots) continue;
+      add(std::string(mapper.name), *slots);
+      if (mapper.is_refined && graph_.has_edges()) {
+        add(fmt::format("{}+swap", mapper.name), refined_by_swaps(input(problem_.seed), *slots));
+      }
+    }
+    choose();
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] MapperInput input(std::uint64_t seed) const {
+    return {.graph = graph_, .fabric = problem_.fabric, .grid = problem_.grid, .seed = seed};
+  }
+
+  void add(std::string method, Slots slots) {
+    costs_.push_back(total_cost(input(problem_.seed), slots));
+    slots.resize(static_cast<std::size_t>(problem_.traffic.rank_count()));
+    Placement placement(std::move(slots), problem_.fabric.slot_count());
+    Metrics metrics = measure(problem_, placement);
+    result_.methods.push_back({std::move(method), std::move(placement), metrics});
+  }
+
+  void add_random(const Mapper& mapper) {
+    Metrics mean;
+    for (int draw = 0; draw < random_baselines; ++draw) {
+      add("random", *mapper.map(input(problem_.seed * random_baselines + static_cast<std::uint64_t>(draw))));
+      const Metrics one = result_.methods.back().metrics;
+      mean.hop_bytes += one.hop_bytes / random_baselines;
+      mean.average_dilation += one.average_dilation / random_baselines;
+      mean.largest_dilation = std::max(mean.largest_dilation, one.largest_dilation);
+      mean.bytes_between_hosts += one.bytes_between_hosts / random_baselines;
+      if (one.largest_link_load) {
+        mean.largest_link_load =
+            mean.largest_link_load.value_or(0) + *one.largest_link_load / random_baselines;
+      }
+      if (draw == 0) continue;
+      result_.methods.pop_back();
+      costs_.pop_back();
+    }
+    result_.methods.back().metrics = mean;
+    random_ = result_.methods.size() - 1;
+  }
+
+  void choose() {
+    std::vector<std::size_t> order(result_.methods.size());
+    std::iota(order.begin(), order.end(), 0);
+    order.erase(std::find(order.begin(), order.end(), random_));
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return costs_[a] < costs_[b]; });
+    result_.best = order.front();
+    bool link_load_grew = false;
+    for (const std::size_t method : order) {
+      if (!gains_enough(method)) break;
+      if (!loads_no_more(method)) {
+        link_load_grew = true;
+        continue;
+      }
+      result_.chosen = method;
+      result_.reason =
+          link_load_grew ? "cheapest of those that load no link more than the default does" : "cheapest";
+      return;
+    }
+    result_.reason = default_reason(link_load_grew);
+  }
+
+  [[nodiscard]] std::string default_reason(bool link_load_grew) const {
+    if (!graph_.has_edges()) return "nothing is sent between ranks";
+    if (problem_.fabric.is_flat()) return "all slots are equally far from each other";
+    if (link_load_grew) return "what is cheaper than the default loads a link more than it does";
+    return fmt::format("no method gains {} %", least_gain_percent);
+  }
+
+  /// In whole numbers, so that the answer is the same everywhere.
+  [[nodiscard]] bool gains_enough(std::size_t method) const {
+    return costs_.front() > 0 && costs_[method] * 100 <= costs_.front() * (100 - least_gain_percent);
+  }
+
+  [[nodiscard]] bool loads_no_more(std::size_t method) const {
+    return result_.methods[method].metrics.largest_link_load <=
+           result_.methods.front().metrics.largest_link_load;
+  }
+
+  const MappingProblem& problem_;
+  GuestGraph graph_;
+  PortfolioResult result_;
+  std::vector<std::uint64_t> costs_;
+  std::size_t random_ = 0;
+};
+
+}  // namespace
+
+PortfolioResult place_by_portfolio(const MappingProblem& problem) {
+  return Portfolio(problem).run();
+}
+
+}  // namespace selvage::topo

@@ -1,0 +1,204 @@
+#include "networks/tree.hpp"
+#include "text_file.hpp"
+
+#include <selvage/error.hpp>
+#include <selvage/topo/fabric.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+namespace selvage::topo {
+namespace {
+
+/// One line of the file.
+struct SwitchLine {
+  std::size_t line = 0;
+  std::string name;
+  std::vector<std::string> nodes;
+  std::vector<std::string> switches;
+};
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+/// Reads the lines and joins the switches to one tree.
+class SlurmTree {
+ public:
+  SlurmTree(std::string_view text, std::string name) : name_(std::move(name)) {
+    read(text);
+    number();
+    join();
+  }
+
+  [[nodiscard]] const std::vector<TreeNode>& nodes() const { return nodes_; }
+  [[nodiscard]] int host_count() const { return hosts_; }
+  /// \throws Error{input} when the file doesn't have it
+  [[nodiscard]] int host(const std::string& host) const {
+    const auto found = numbers_.find("host " + host);
+    if (found == numbers_.end()) fail(0, fmt::format("host '{}' is not in it", host));
+    return found->second;
+  }
+
+ private:
+  [[noreturn]] void fail(std::size_t line, const std::string& what) const {
+    throw Error(ErrorKind::input,
+                line == 0 ? fmt::format("{}: {}", name_, what) : fmt::format("{}:{}: {}", name_, line, what));
+  }
+
+  void read(std::string_view text);
+  [[nodiscard]] SwitchLine parsed(std::string_view text, std::size_t line) const;
+  [[nodiscard]] std::vector<std::string> names(std::string_view list, std::size_t line) const;
+  void add_node(const std::string& kind, const std::string& name, std::size_t line);
+  void number();
+  void adopt(int parent, const std::string& kind, const std::string& child, std::size_t line);
+  void join();
+  void check_for_circles() const;
+
+  std::string name_;
+  std::vector<SwitchLine> lines_;
+  std::map<std::string, int> numbers_;  // "host n0" or "switch s0" -> node
+  std::vector<TreeNode> nodes_;
+  int hosts_ = 0;
+};
+
+void SlurmTree::read(std::string_view text) {
+  std::string pending;
+  std::size_t number = 0;
+  std::size_t first = 1;
+  for (std::string_view raw : split(text, '\n')) {
+    ++number;
+    if (pending.empty()) first = number;
+    std::string_view piece = trimmed(raw.substr(0, raw.find('#')));
+    const bool goes_on = piece.ends_with('\\');
+    if (goes_on) piece.remove_suffix(1);
+    pending += fmt::format("{} ", piece);
+    if (goes_on) continue;
+    if (!trimmed(pending).empty()) lines_.push_back(parsed(pending, first));
+    pending.clear();
+  }
+  if (!trimmed(pending).empty()) lines_.push_back(parsed(pending, first));
+  if (lines_.empty()) fail(0, "there is no SwitchName");
+}
+
+std::vector<std::string> SlurmTree::names(std::string_view list, std::size_t line) const {
+  try {
+    return expand_host_list(list);
+  } catch (const Error& error) {
+    fail(line, error.message());
+  }
+}
+
+SwitchLine SlurmTree::parsed(std::string_view text, std::size_t line) const {
+  SwitchLine out;
+  out.line = line;
+  for (const std::string_view word : split(text, ' ')) {
+    if (trimmed(word).empty()) continue;
+    const auto equals = word.find('=');
+    const std::string key = lower(trimmed(word.substr(0, equals)));
+    const std::string_view value = equals == std::string_view::npos ? "" : trimmed(word.substr(equals + 1));
+    if (value.empty()) fail(line, fmt::format("'{}' is not KEY=VALUE", word.substr(0, 40)));
+    if (key == "switchname") {
+      out.name = value;
+    } else if (key == "nodes") {
+      out.nodes = names(value, line);
+    } else if (key == "switches") {
+      out.switches = names(value, line);
+    } else if (key != "linkspeed") {
+      fail(line, fmt::format("'{}' is none of SwitchName, Nodes, Switches and LinkSpeed", key.substr(0, 40)));
+    }
+  }
+  if (out.name.empty()) fail(line, "there is no SwitchName");
+  if (out.nodes.empty() == out.switches.empty()) fail(line, "one of Nodes and Switches is needed");
+  return out;
+}
+
+void SlurmTree::add_node(const std::string& kind, const std::string& name, std::size_t line) {
+  const auto [at, is_new] = numbers_.emplace(kind + " " + name, static_cast<int>(nodes_.size()));
+  if (!is_new) fail(line, fmt::format("{} '{}' occurs a second time", kind, name));
+  nodes_.push_back({name, -1});
+}
+
+void SlurmTree::number() {
+  for (const SwitchLine& line : lines_) {
+    for (const std::string& host : line.nodes) add_node("host", host, line.line);
+  }
+  hosts_ = static_cast<int>(nodes_.size());
+  if (hosts_ > Fabric::max_hosts)
+    fail(0, fmt::format("{} hosts; up to {} are possible", hosts_, Fabric::max_hosts));
+  for (const SwitchLine& line : lines_) add_node("switch", line.name, line.line);
+}
+
+void SlurmTree::adopt(int parent, const std::string& kind, const std::string& child, std::size_t line) {
+  const auto found = numbers_.find(kind + " " + child);
+  if (found == numbers_.end()) fail(line, fmt::format("{} '{}' is named nowhere", kind, child));
+  TreeNode& node = nodes_[found->second];
+  if (node.parent >= 0)
+    fail(line, fmt::format("{} '{}' is below two switches; a tree is needed", kind, child));
+  node.parent = parent;
+}
+
+void SlurmTree::join() {
+  for (const SwitchLine& line : lines_) {
+    const int parent = numbers_.at("switch " + line.name);
+    for (const std::string& host : line.nodes) adopt(parent, "host", host, line.line);
+    for (const std::string& child : line.switches) adopt(parent, "switch", child, line.line);
+  }
+  check_for_circles();
+  const auto is_root = [](const TreeNode& node) { return node.parent < 0; };
+  if (std::count_if(nodes_.begin(), nodes_.end(), is_root) == 1) return;
+  const int top = static_cast<int>(nodes_.size());
+  for (TreeNode& node : nodes_) {
+    if (is_root(node)) node.parent = top;
+  }
+  nodes_.push_back({"(top)", -1});
+}
+
+void SlurmTree::check_for_circles() const {
+  constexpr int most_levels = 64;
+  for (const TreeNode& node : nodes_) {
+    int levels = 0;
+    for (int up = node.parent; up >= 0; up = nodes_[up].parent) {
+      if (++levels > most_levels)
+        fail(0, fmt::format("'{}' is below itself, or below too many switches", node.name));
+    }
+  }
+}
+
+}  // namespace
+
+Fabric fabric_from_slurm(std::string_view text, const std::string& name,
+                         const SlurmTopologyOptions& options) {
+  const SlurmTree tree(text, name);
+  const auto network = std::make_shared<const TreeNetwork>(tree.host_count(), tree.nodes());
+  FabricParts parts;
+  if (options.nodes.empty()) {
+    for (int host = 0; host < tree.host_count(); ++host) parts.endpoints.push_back(host);
+  } else {
+    for (const std::string& host : expand_host_list(options.nodes))
+      parts.endpoints.push_back(tree.host(host));
+  }
+  const std::size_t hosts = parts.endpoints.size();
+  const auto slots = static_cast<std::size_t>(std::max(options.slots_per_host, 0));
+  if (slots > static_cast<std::size_t>(Fabric::max_slots) / hosts) {
+    throw Error(ErrorKind::input, fmt::format("{} hosts with {} slots each", hosts, slots));
+  }
+  for (const int endpoint : parts.endpoints) {
+    const std::vector<std::uint32_t> costs(slots * slots, options.costs.same_host);
+    parts.hosts.push_back({tree.nodes()[endpoint].name, options.slots_per_host, costs});
+    for (const int other : parts.endpoints) {
+      const auto levels = static_cast<std::uint32_t>(network->levels_to_common_switch(endpoint, other));
+      parts.host_costs.push_back(options.costs.per_level * levels);
+    }
+  }
+  parts.description = fmt::format("{}, {} hosts of {} slots", name, hosts, options.slots_per_host);
+  parts.network = network;
+  return Fabric(std::move(parts));
+}
+
+}  // namespace selvage::topo

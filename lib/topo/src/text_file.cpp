@@ -1,0 +1,70 @@
+#include "text_file.hpp"
+
+#include <selvage/error.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+namespace selvage::topo {
+namespace {
+
+struct Close {
+  void operator()(FILE* file) const { (void)std::fclose(file); }
+};
+using File = std::unique_ptr<FILE, Close>;
+
+[[noreturn]] void fail(ErrorKind kind, const char* what, const std::string& path) {
+  const int code = errno;
+  throw Error(kind, fmt::format("cannot {} {}: {}", what, path, std::strerror(code)), code);
+}
+
+}  // namespace
+
+std::string read_text_file(const std::string& path) {
+  const File file(std::fopen(path.c_str(), "rb"));
+  if (!file) fail(ErrorKind::input, "read", path);
+  std::string text;
+  std::array<char, 65536> buffer;
+  for (std::size_t bytes; (bytes = std::fread(buffer.data(), 1, buffer.size(), file.get())) > 0;) {
+    text.append(buffer.data(), bytes);
+  }
+  if (std::ferror(file.get()) != 0) fail(ErrorKind::input, "read", path);
+  return text;
+}
+
+void write_text_file(const std::string& path, std::string_view text) {
+  const std::string partial = path + ".partial";
+  File file(std::fopen(partial.c_str(), "wb"));
+  if (!file) fail(ErrorKind::io, "write", path);
+  const bool written = std::fwrite(text.data(), 1, text.size(), file.get()) == text.size();
+  if (std::fclose(file.release()) != 0 || !written || std::rename(partial.c_str(), path.c_str()) != 0) {
+    const int code = errno;
+    (void)std::remove(partial.c_str());
+    errno = code;
+    fail(ErrorKind::io, "write", path);
+  }
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> pieces;
+  std::size_t begin = 0;
+  for (auto end = text.find(separator); end != std::string_view::npos; end = text.find(separator, begin)) {
+    pieces.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  pieces.push_back(text.substr(begin));
+  return pieces;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
+}  // namespace selvage::topo

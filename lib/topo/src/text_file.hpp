@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace selvage::topo {
+
+/// \throws Error{input} with the path and the system's reason
+[[nodiscard]] std::string read_text_file(const std::string& path);
+
+/// Replaces a file; what was there stays until the new one is complete.
+/// \throws Error{io} with the path and the system's reason
+void write_text_file(const std::string& path, std::string_view text);
+
+/// The pieces between separators, at least one.
+[[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
+
+/// Without blanks, tabs and carriage returns at both ends.
+[[nodiscard]] std::string_view trimmed(std::string_view text);
+
+}  // namespace selvage::topo

@@ -1,0 +1,182 @@
+#include "hdf5_handle.hpp"
+#include "traffic_hdf5.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+namespace selvage::topo {
+namespace {
+
+/// One file that is being read.
+class Reader {
+ public:
+  explicit Reader(std::string path) : path_(std::move(path)) {
+    file_ = Hdf5Id(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+    if (!file_.is_valid())
+      throw Error(ErrorKind::input, fmt::format("{}: not an HDF5 file that can be read", path_));
+  }
+
+  [[noreturn]] void fail(const char* where, const std::string& what) const {
+    throw Error(ErrorKind::input, fmt::format("{}: {}: {}", path_, where, what));
+  }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] bool has_attribute(const char* name) const { return H5Aexists(file_.get(), name) > 0; }
+  [[nodiscard]] int integer_attribute(const char* name) const;
+  [[nodiscard]] std::optional<double> seconds_attribute(const char* name) const;
+  [[nodiscard]] std::optional<std::string> text_attribute(const char* name) const;
+  [[nodiscard]] std::vector<std::uint64_t> histogram(const char* group, const char* name) const;
+  /// Calls `take(from, to, value)` for each number that isn't zero.
+  template <typename Take>
+  void matrix(const char* name, int ranks, const Take& take) const;
+
+ private:
+  [[nodiscard]] Hdf5Id attribute(const char* name, H5T_class_t type_class, const char* form) const;
+  /// A dataset of whole numbers of 64 bits of the given size. Other widths and signs can lose values when converted.
+  [[nodiscard]] Hdf5Id dataset(const char* name, const std::vector<hsize_t>& size) const;
+
+  template <typename Result>
+  Result check(Result result, const char* where) const {
+    if (result < 0) fail(where, "HDF5 cannot read it");
+    return result;
+  }
+
+  std::string path_;
+  Hdf5Id file_;
+};
+
+Hdf5Id Reader::attribute(const char* name, H5T_class_t type_class, const char* form) const {
+  if (!has_attribute(name)) fail(name, "the attribute is missing");
+  Hdf5Id id(check(H5Aopen(file_.get(), name, H5P_DEFAULT), name), H5Aclose);
+  const Hdf5Id type(check(H5Aget_type(id.get()), name), H5Tclose);
+  const Hdf5Id space(check(H5Aget_space(id.get()), name), H5Sclose);
+  if (H5Tget_class(type.get()) != type_class || H5Sget_simple_extent_npoints(space.get()) != 1) {
+    fail(name, fmt::format("the attribute is not {}", form));
+  }
+  return id;
+}
+
+int Reader::integer_attribute(const char* name) const {
+  const Hdf5Id id = attribute(name, H5T_INTEGER, "a whole number");
+  long long value = 0;
+  check(H5Aread(id.get(), H5T_NATIVE_LLONG, &value), name);
+  if (value < 0 || value > std::numeric_limits<int>::max())
+    fail(name, fmt::format("{} is out of range", value));
+  return static_cast<int>(value);
+}
+
+std::optional<double> Reader::seconds_attribute(const char* name) const {
+  if (!has_attribute(name)) return std::nullopt;
+  const Hdf5Id id = attribute(name, H5T_FLOAT, "a floating-point number");
+  double value = 0;
+  check(H5Aread(id.get(), H5T_NATIVE_DOUBLE, &value), name);
+  if (!std::isfinite(value) || value < 0) fail(name, fmt::format("{} is not a time", value));
+  return value;
+}
+
+std::optional<std::string> Reader::text_attribute(const char* name) const {
+  if (!has_attribute(name)) return std::nullopt;
+  const Hdf5Id id = attribute(name, H5T_STRING, "a text");
+  const Hdf5Id type(check(H5Aget_type(id.get()), name), H5Tclose);
+  if (H5Tis_variable_str(type.get()) > 0) {
+    char* text = nullptr;
+    check(H5Aread(id.get(), type.get(), &text), name);
+    const std::string copy = text == nullptr ? "" : text;
+    (void)H5free_memory(text);
+    return copy;
+  }
+  constexpr std::size_t longest = 65536;
+  const std::size_t size = H5Tget_size(type.get());
+  if (size > longest) fail(name, fmt::format("a text of {} bytes", size));
+  std::string text(size, '\0');
+  check(H5Aread(id.get(), type.get(), text.data()), name);
+  return text.substr(0, text.find('\0'));
+}
+
+Hdf5Id Reader::dataset(const char* name, const std::vector<hsize_t>& size) const {
+  Hdf5Id id(H5Dopen2(file_.get(), name, H5P_DEFAULT), H5Dclose);
+  if (!id.is_valid()) fail(name, "the dataset is missing");
+  const Hdf5Id type(check(H5Dget_type(id.get()), name), H5Tclose);
+  if (H5Tget_class(type.get()) != H5T_INTEGER || H5Tget_size(type.get()) != sizeof(std::uint64_t) ||
+      H5Tget_sign(type.get()) != H5T_SGN_NONE) {
+    fail(name, "the numbers are not of type uint64");
+  }
+  const Hdf5Id space(check(H5Dget_space(id.get()), name), H5Sclose);
+  const int dimensions = check(H5Sget_simple_extent_ndims(space.get()), name);
+  std::vector<hsize_t> extent(static_cast<std::size_t>(dimensions));
+  if (dimensions > 0) check(H5Sget_simple_extent_dims(space.get(), extent.data(), nullptr), name);
+  if (extent != size) {
+    fail(name, fmt::format("the size is {} instead of {}", fmt::join(extent, " x "), fmt::join(size, " x ")));
+  }
+  return id;
+}
+
+std::vector<std::uint64_t> Reader::histogram(const char* group, const char* name) const {
+  if (H5Lexists(file_.get(), group, H5P_DEFAULT) <= 0 || H5Lexists(file_.get(), name, H5P_DEFAULT) <= 0)
+    return {};
+  const Hdf5Id data = dataset(name, {TrafficFacts::histogram_size});
+  std::vector<std::uint64_t> counts(TrafficFacts::histogram_size);
+  check(H5Dread(data.get(), H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, counts.data()), name);
+  return counts;
+}
+
+template <typename Take>
+void Reader::matrix(const char* name, int ranks, const Take& take) const {
+  const auto size = static_cast<hsize_t>(ranks);
+  const Hdf5Id data = dataset(name, {size, size});
+  const Hdf5Id space(check(H5Dget_space(data.get()), name), H5Sclose);
+  // Some rows at a time, so that no dense matrix is ever in memory.
+  const hsize_t step = std::min<hsize_t>(size, 64);
+  std::vector<std::uint64_t> rows(step * size);
+  for (hsize_t first = 0; first < size; first += step) {
+    const std::array<hsize_t, 2> start = {first, 0};
+    const std::array<hsize_t, 2> count = {std::min(step, size - first), size};
+    const Hdf5Id memory(check(H5Screate_simple(2, count.data(), nullptr), name), H5Sclose);
+    check(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr),
+          name);
+    check(H5Dread(data.get(), H5T_NATIVE_UINT64, memory.get(), space.get(), H5P_DEFAULT, rows.data()), name);
+    for (hsize_t i = 0; i < count[0] * size; ++i) {
+      if (rows[i] != 0) take(static_cast<int>(first + i / size), static_cast<int>(i % size), rows[i]);
+    }
+  }
+}
+
+/// The four matrices as entries of one number each; Traffic adds them up.
+std::vector<TrafficEntry> read_matrices(const Reader& reader, int ranks) {
+  std::vector<TrafficEntry> entries;
+  const auto read = [&](const char* name, Amount TrafficEntry::*amount, std::uint64_t Amount::*part) {
+    reader.matrix(name, ranks, [&](int from, int to, std::uint64_t value) {
+      TrafficEntry entry{.from = from, .to = to, .host = {}, .device = {}};
+      (entry.*amount).*part = value;
+      entries.push_back(entry);
+    });
+  };
+  read("host/bytes", &TrafficEntry::host, &Amount::bytes);
+  read("host/messages", &TrafficEntry::host, &Amount::messages);
+  read("device/bytes", &TrafficEntry::device, &Amount::bytes);
+  read("device/messages", &TrafficEntry::device, &Amount::messages);
+  return entries;
+}
+
+}  // namespace
+
+Traffic read_traffic_hdf5(const std::string& path) {
+  const QuietHdf5 quiet;
+  const Reader reader(path);
+  const int version = reader.integer_attribute("selvage_traffic_version");
+  if (version != 1)
+    reader.fail("selvage_traffic_version", fmt::format("version {} is unknown, 1 is known", version));
+  const int ranks = reader.integer_attribute("ranks");
+  if (ranks > Traffic::max_ranks) reader.fail("ranks", fmt::format("{} pass {}", ranks, Traffic::max_ranks));
+  TrafficFacts facts{.library = reader.text_attribute("library"),
+                     .seconds = reader.seconds_attribute("seconds"),
+                     .communication_seconds = reader.seconds_attribute("communication_seconds"),
+                     .host_histogram = reader.histogram("host", "host/histogram"),
+                     .device_histogram = reader.histogram("device", "device/histogram")};
+  return Traffic(ranks, read_matrices(reader, ranks), std::move(facts));
+}
+
+}  // namespace selvage::topo

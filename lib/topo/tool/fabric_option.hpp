@@ -1,0 +1,31 @@
+#pragma once
+
+#include <selvage/topo/fabric.hpp>
+
+#include <string>
+
+namespace selvage::topo::tool {
+
+/// What the command line says of the fabric.
+struct FabricOptions {
+  std::string fabric = "job";
+  std::string nodes;
+  int slots_per_host = 4;
+  std::uint64_t seed = 1;
+};
+
+/// What --fabric takes, for help texts.
+inline constexpr const char* fabric_help =
+    "Where ranks can go: job (the machine under this job), slurm:FILE (topology.conf), scotch:FILE (.tgt), "
+    "or a "
+    "simulated one: flat, fat-tree, dragonfly, torus, each also with -fragmented, or pcie-tree";
+
+/// The fabric that the options name. Collective for `job`, local otherwise.
+/// \param ranks  how many slots a simulated fabric must have at least
+/// \throws Error{input}
+[[nodiscard]] Fabric fabric_of(const FabricOptions& options, int ranks);
+
+/// "fixed" or "adaptive". \throws Error{usage}
+[[nodiscard]] Routing routing_named(const std::string& name);
+
+}  // namespace selvage::topo::tool

@@ -1,0 +1,179 @@
+#include "command.hpp"
+#include "fabric_option.hpp"
+#include "text_file.hpp"
+
+#include <selvage/error.hpp>
+#include <selvage/topo/pattern.hpp>
+#include <selvage/topo/placement.hpp>
+#include <selvage/topo/rank_files.hpp>
+#include <selvage/topo/traffic_file.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+
+namespace selvage::topo::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct MapOptions {
+  std::string traffic;
+  std::string pattern;
+  std::string grid;
+  std::string routing = "fixed";
+  std::string output;
+  FabricOptions fabric;
+  bool links = false;
+  bool as_json = false;
+};
+
+double percent(double value, double of) {
+  return of > 0 ? 100 * value / of : 100;
+}
+
+Pattern traffic_of(const MapOptions& options) {
+  if (options.traffic.empty() == options.pattern.empty()) {
+    throw Error(ErrorKind::usage, "one of --traffic FILE and --pattern NAME is needed");
+  }
+  Pattern pattern;
+  if (options.pattern.empty()) {
+    pattern.traffic = read_traffic(options.traffic);
+  } else {
+    pattern = pattern_named(options.pattern);
+  }
+  if (!options.grid.empty()) pattern.grid = parse_dims(options.grid, "--grid");
+  int ranks = 1;
+  for (const int extent : pattern.grid) ranks = std::min(ranks, Traffic::max_ranks) * extent;
+  if (!pattern.grid.empty() && ranks != pattern.traffic.rank_count()) {
+    throw Error(ErrorKind::input, fmt::format("--grid {} is not of the {} ranks of the traffic", options.grid,
+                                              pattern.traffic.rank_count()));
+  }
+  return pattern;
+}
+
+Json metrics_json(const MethodResult& method, const Metrics& of_default) {
+  const Metrics& metrics = method.metrics;
+  return {
+      {"method", method.method},
+      {"hop_bytes", metrics.hop_bytes},
+      {"percent_of_default", percent(metrics.hop_bytes, of_default.hop_bytes)},
+      {"average_dilation", metrics.average_dilation},
+      {"largest_dilation", metrics.largest_dilation},
+      {"bytes_between_hosts", metrics.bytes_between_hosts},
+      {"largest_link_load", metrics.largest_link_load ? Json(*metrics.largest_link_load) : Json(nullptr)}};
+}
+
+Json links_json(const MappingProblem& problem, const PortfolioResult& result) {
+  Json links = Json::array();
+  const std::vector<LinkLoad> before = link_loads(problem, result.methods.front().placement);
+  const std::vector<LinkLoad> after = link_loads(problem, result.result().placement);
+  for (std::size_t link = 0; link < after.size(); ++link) {
+    if (before[link].bytes == 0 && after[link].bytes == 0) continue;
+    links.push_back({{"link", problem.fabric.network()->links()[link].name},
+                     {"bytes", after[link].bytes},
+                     {"load", after[link].load},
+                     {"default_load", before[link].load}});
+  }
+  return links;
+}
+
+std::string json_text(const MappingProblem& problem, const PortfolioResult& result, bool with_links) {
+  const PlacementPlan plan = plan_of(problem.fabric, result.result().placement);
+  Json hosts = Json::array();
+  for (const auto& host : plan.hosts) hosts.push_back({{"name", host.name}, {"slots", host.slots}});
+  Json ranks = Json::array();
+  for (const auto& rank : plan.ranks) ranks.push_back({{"host", rank.host}, {"slot", rank.slot}});
+  Json methods = Json::array();
+  for (const MethodResult& method : result.methods) {
+    methods.push_back(metrics_json(method, result.methods.front().metrics));
+  }
+  Json all = {{"selvage_placement_version", 1},
+              {"fabric", problem.fabric.description()},
+              {"method", result.result().method},
+              {"reason", result.reason},
+              {"best", result.methods[result.best].method},
+              {"methods", std::move(methods)},
+              {"hosts", std::move(hosts)},
+              {"ranks", std::move(ranks)}};
+  if (with_links) all["links"] = links_json(problem, result);
+  return all.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+void append_links(std::string& text, const MappingProblem& problem, const PortfolioResult& result) {
+  std::vector<LinkLoad> loads = link_loads(problem, result.result().placement);
+  const std::vector<LinkLoad> before = link_loads(problem, result.methods.front().placement);
+  std::erase_if(loads, [&](const LinkLoad& load) { return load.bytes == 0 && before[load.link].bytes == 0; });
+  std::stable_sort(loads.begin(), loads.end(), [](const auto& a, const auto& b) { return a.load > b.load; });
+  text += "\n| link | load | by default |\n|---|---|---|\n";
+  for (const LinkLoad& load : loads) {
+    fmt::format_to(std::back_inserter(text), "| {} | {:.6g} | {:.6g} |\n",
+                   problem.fabric.network()->links()[load.link].name, load.load, before[load.link].load);
+  }
+}
+
+std::string table_text(const MappingProblem& problem, const PortfolioResult& result, bool with_links) {
+  const Metrics& of_default = result.methods.front().metrics;
+  std::string text =
+      fmt::format("{} ranks on {}\n\n", problem.traffic.rank_count(), problem.fabric.description());
+  text +=
+      "| method | hop-bytes | of default | dilation | largest | bytes between hosts | largest link load |\n";
+  text += "|---|---|---|---|---|---|---|\n";
+  for (const MethodResult& method : result.methods) {
+    const Metrics& metrics = method.metrics;
+    fmt::format_to(
+        std::back_inserter(text), "| {} | {:.6g} | {:.1f} % | {:.2f} | {} | {} | {} |\n", method.method,
+        metrics.hop_bytes, percent(metrics.hop_bytes, of_default.hop_bytes), metrics.average_dilation,
+        metrics.largest_dilation, metrics.bytes_between_hosts,
+        metrics.largest_link_load ? fmt::format("{:.6g}", *metrics.largest_link_load) : "not known");
+  }
+  fmt::format_to(std::back_inserter(text), "\nchosen: {} ({})\n", result.result().method, result.reason);
+  if (with_links && problem.fabric.network() != nullptr) append_links(text, problem, result);
+  return text;
+}
+
+std::string map(const MapOptions& options, bool speaks) {
+  const Routing routing = routing_named(options.routing);
+  // The machine is found by all ranks together; what follows is the first one's alone.
+  const bool is_collective = options.fabric.fabric == "job";
+  if (!speaks && !is_collective) return "";
+  const Pattern pattern = traffic_of(options);
+  const Fabric fabric = fabric_of(options.fabric, pattern.traffic.rank_count());
+  if (!speaks) return "";
+  const MappingProblem problem{.traffic = pattern.traffic,
+                               .fabric = fabric,
+                               .grid = pattern.grid,
+                               .seed = options.fabric.seed,
+                               .routing = routing};
+  const PortfolioResult result = place_by_portfolio(problem);
+  if (!options.output.empty()) write_text_file(options.output, json_text(problem, result, options.links));
+  return options.as_json ? json_text(problem, result, options.links)
+                         : table_text(problem, result, options.links);
+}
+
+}  // namespace
+
+Work declare_map(CLI::App& app) {
+  const auto options = std::make_shared<MapOptions>();
+  app.add_option("--traffic", options->traffic,
+                 "Who sends how much to whom: a profile (HDF5), or CSV (*.csv)");
+  app.add_option("--pattern", options->pattern, "A pattern instead, such as 3d-8x8x8-wrap");
+  app.add_option("--fabric", options->fabric.fabric, fabric_help)->capture_default_str();
+  app.add_option("--nodes", options->fabric.nodes,
+                 "The job's hosts in topology.conf, such as n[0-3]; without it, all");
+  app.add_option("--slots-per-host", options->fabric.slots_per_host,
+                 "GPUs per host, where the fabric doesn't say")
+      ->capture_default_str();
+  app.add_option("--grid", options->grid, "The process grid of the ranks, such as 8x8x8, for blocks");
+  app.add_option("--routing", options->routing, "fixed or adaptive")->capture_default_str();
+  app.add_option("--seed", options->fabric.seed, "Of what is drawn")->capture_default_str();
+  app.add_option("--output", options->output, "Write the placement to this file, as JSON");
+  app.add_flag("--links", options->links, "Also list the load of each link");
+  app.add_flag("--json", options->as_json, "Print JSON instead of tables")->disable_flag_override();
+  return [options](bool speaks) { return map(*options, speaks); };
+}
+
+}  // namespace selvage::topo::tool

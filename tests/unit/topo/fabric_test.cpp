@@ -1,0 +1,178 @@
+#include "mutation.hpp"
+#include "sample_machine.hpp"
+
+#include <selvage/topo/fabric.hpp>
+#include <selvage/topo/simulation.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+namespace selvage::topo {
+namespace {
+
+TEST(Fabric, KnowsCostsWithinAndBetweenHosts) {
+  const Fabric fabric({.description = "",
+                       .hosts = {{"a", 2, {0, 3, 3, 0}}, {"b", 1, {}}},
+                       .host_costs = {0, 9, 9, 0},
+                       .slot_hosts = {0, 1, 0},
+                       .network = nullptr,
+                       .endpoints = {}});
+  EXPECT_EQ(fabric.cost(0, 2), 3u);
+  EXPECT_EQ(fabric.cost(0, 1), 9u);
+  EXPECT_EQ(fabric.cost(1, 1), 0u);
+  EXPECT_EQ(fabric.index_in_host(2), 1);
+  EXPECT_EQ(fabric.slots_of(0), (std::vector<int>{0, 2}));
+  EXPECT_EQ(fabric.largest_cost(), 9u);
+  EXPECT_FALSE(fabric.is_flat());
+  EXPECT_FALSE(fabric.has_equal_hosts());
+}
+
+TEST(Fabric, RefusesPartsThatContradictEachOther) {
+  const auto message = [](FabricParts parts) { return input_error([&] { Fabric fabric(parts); }); };
+  FabricParts parts{.description = "",
+                    .hosts = {{"a", 1, {}}, {"b", 1, {}}},
+                    .host_costs = {0, 5, 5, 0},
+                    .slot_hosts = {},
+                    .network = nullptr,
+                    .endpoints = {}};
+  FabricParts wrong = parts;
+  wrong.host_costs[1] = 6;
+  EXPECT_EQ(message(wrong), "hosts: from 1 to 0 costs 5, the way back 6");
+  wrong = parts;
+  wrong.host_costs = {0, 0, 0, 0};
+  EXPECT_EQ(message(wrong), "hosts: the cost between 0 and 1 is 0, not 1 to 65535");
+  wrong = parts;
+  wrong.host_costs.pop_back();
+  EXPECT_EQ(message(wrong), "hosts of 2: 3 costs");
+  wrong = parts;
+  wrong.slot_hosts = {0, 0};
+  EXPECT_EQ(message(wrong), "host 0 has 1 slots, 2 were given");
+  wrong = parts;
+  wrong.slot_hosts = {0, 2};
+  EXPECT_EQ(message(wrong), "slot 1 is on host 2 of 2");
+  wrong = parts;
+  wrong.hosts[0].slots = 0;
+  EXPECT_EQ(message(wrong), "host a has 0 slots");
+  EXPECT_EQ(message({}), "a fabric of 0 hosts; 1 to 8192 are possible");
+}
+
+TEST(Fabric, TakesCostsFromAMachine) {
+  const Machine machine =
+      machine_of({host_named("a"), host_named("b")},
+                 {rank_with_gpu(0, "0000:01:00.0", "GPU-1"), rank_with_gpu(1, "0000:01:00.0", "GPU-2"),
+                  rank_with_gpu(0, "0000:01:00.0", "GPU-1"), rank_with_gpu(0, "0000:02:00.0", "GPU-3")});
+  const Fabric fabric = fabric_from_machine(machine, {.same_gpu = 1, .same_host = 4, .other_host = 30});
+  EXPECT_EQ(fabric.cost(0, 2), 1u);
+  EXPECT_EQ(fabric.cost(0, 3), 4u);
+  EXPECT_EQ(fabric.cost(0, 1), 30u);
+  EXPECT_EQ(fabric.host_of(1), 1);
+  EXPECT_EQ(fabric.host(1).name, "b");
+  ASSERT_NE(fabric.network(), nullptr);
+  EXPECT_FALSE(fabric.is_flat());
+}
+
+TEST(Fabric, IsFlatOnOneHostWithAGpuPerRank) {
+  const Machine machine = machine_of({host_named("a")}, {rank_with_gpu(0, "0000:01:00.0", "GPU-1"),
+                                                         rank_with_gpu(0, "0000:02:00.0", "GPU-2")});
+  EXPECT_TRUE(fabric_from_machine(machine).is_flat());
+  EXPECT_THROW((void)fabric_from_machine(Machine()), Error);
+}
+
+TEST(SimulatedFabric, CostsAsItsLevelsSay) {
+  const Fabric tree = simulated_fabric({.kind = SimulatedKind::fat_tree, .hosts = 64, .slots_per_host = 4});
+  EXPECT_EQ(tree.cost(0, 3), 1u);
+  EXPECT_EQ(tree.cost(0, 4), 10u);
+  EXPECT_EQ(tree.cost(0, 4 * 8), 20u);
+  EXPECT_EQ(tree.cost(0, 4 * 32), 30u);
+  const Fabric pcie = simulated_fabric({.kind = SimulatedKind::pcie_tree, .hosts = 2, .slots_per_host = 16});
+  EXPECT_EQ(pcie.cost(0, 1), 10u);
+  EXPECT_EQ(pcie.cost(0, 3), 25u);
+  EXPECT_EQ(pcie.cost(0, 7), 42u);
+  EXPECT_EQ(pcie.cost(0, 15), 45u);
+  EXPECT_EQ(pcie.cost(0, 16), 60u);
+  EXPECT_TRUE(simulated_fabric({.kind = SimulatedKind::flat, .hosts = 4, .slots_per_host = 4}).is_flat());
+}
+
+TEST(SimulatedFabric, DrawsTheSameHostsForTheSameSeed) {
+  const SimulatedFabric options{
+      .kind = SimulatedKind::torus, .hosts = 20, .slots_per_host = 2, .fragmented = true, .seed = 3};
+  SimulatedFabric other = options;
+  other.seed = 4;
+  std::vector<int> first;
+  std::vector<int> again;
+  std::vector<int> different;
+  const Fabric a = simulated_fabric(options);
+  const Fabric b = simulated_fabric(options);
+  const Fabric c = simulated_fabric(other);
+  for (int host = 0; host < 20; ++host) {
+    first.push_back(a.endpoint_of(host));
+    again.push_back(b.endpoint_of(host));
+    different.push_back(c.endpoint_of(host));
+  }
+  EXPECT_EQ(first, again);
+  EXPECT_NE(first, different);
+  EXPECT_TRUE(std::is_sorted(first.begin(), first.end()));
+  // Known numbers: what one machine draws, every other one draws too.
+  EXPECT_EQ(std::vector<int>(first.begin(), first.begin() + 5), (std::vector<int>{0, 9, 10, 11, 15}));
+}
+
+class SimulatedNetwork : public testing::TestWithParam<const char*> {};
+
+TEST_P(SimulatedNetwork, HasPathsFromUplinkToDownlinkThatUseNoLinkTwice) {
+  SimulatedFabric options = simulated_fabric_named(GetParam());
+  options.hosts = 70;
+  options.slots_per_host = 1;
+  const Fabric fabric = simulated_fabric(options);
+  const Network& network = *fabric.network();
+  for (int a = 0; a < fabric.host_count(); a += 3) {
+    for (int b = 0; b < fabric.host_count(); ++b) {
+      if (a == b) continue;
+      const auto fixed = network.paths(fabric.endpoint_of(a), fabric.endpoint_of(b), Routing::fixed);
+      const auto adaptive = network.paths(fabric.endpoint_of(a), fabric.endpoint_of(b), Routing::adaptive);
+      ASSERT_EQ(fixed.size(), 1u);
+      ASSERT_GE(adaptive.size(), 1u);
+      EXPECT_EQ(std::set<Path>(adaptive.begin(), adaptive.end()).size(), adaptive.size());
+      for (const Path& path : adaptive) {
+        EXPECT_EQ(std::set<int>(path.begin(), path.end()).size(), path.size());
+        EXPECT_EQ(path.front(), fixed.front().front());
+        EXPECT_EQ(path.back(), fixed.front().back());
+        for (const int link : path) ASSERT_LT(static_cast<std::size_t>(link), network.links().size());
+      }
+      const auto back = network.paths(fabric.endpoint_of(b), fabric.endpoint_of(a), Routing::fixed);
+      EXPECT_EQ(network.links()[back.front().back()].name.find("down") != std::string::npos, true);
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(All, SimulatedNetwork,
+                         testing::Values("fat-tree-fragmented", "dragonfly-fragmented", "torus-fragmented",
+                                         "pcie-tree"));
+
+TEST(SimulatedNetworks, AreAsLongAsTheirCostsSay) {
+  const Fabric torus = simulated_fabric({.kind = SimulatedKind::torus, .hosts = 27, .slots_per_host = 1});
+  for (int host = 1; host < 27; ++host) {
+    const auto path = torus.network()->paths(0, host, Routing::fixed).front();
+    EXPECT_EQ(10 * (path.size() - 2), torus.host_cost(0, host));
+  }
+  const Fabric tree = simulated_fabric({.kind = SimulatedKind::fat_tree, .hosts = 64, .slots_per_host = 1});
+  for (int host = 1; host < 64; ++host) {
+    const auto path = tree.network()->paths(0, host, Routing::fixed).front();
+    EXPECT_EQ(10 * (path.size() / 2), tree.host_cost(0, host));
+  }
+}
+
+TEST(SimulatedFabric, RefusesNumbersAndNamesOutOfRange) {
+  EXPECT_NE(input_error([] { (void)simulated_fabric({.hosts = 0}); }), "");
+  EXPECT_NE(input_error([] { (void)simulated_fabric({.hosts = 8192, .slots_per_host = 1000}); }), "");
+  EXPECT_NE(
+      input_error([] { (void)simulated_fabric({.kind = SimulatedKind::pcie_tree, .fragmented = true}); }),
+      "");
+  EXPECT_EQ(input_error([] { (void)simulated_fabric_named("fat-trea"); }),
+            "there is no simulated fabric 'fat-trea', did you mean 'fat-tree'?; there are flat, fat-tree, "
+            "dragonfly, "
+            "torus, pcie-tree, and -fragmented ones");
+}
+
+}  // namespace
+}  // namespace selvage::topo

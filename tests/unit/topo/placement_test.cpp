@@ -1,0 +1,348 @@
+#include "mutation.hpp"
+#include "repair.hpp"
+
+#include <selvage/topo/pattern.hpp>
+#include <selvage/topo/placement.hpp>
+#include <selvage/topo/simulation.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace selvage::topo {
+namespace {
+
+/// A graph of which each pair is joined with the given chance in per cent; 0 makes one without traffic.
+Traffic random_traffic(int ranks, std::uint64_t chance, Random& random, std::uint64_t largest = 1000) {
+  std::vector<TrafficEntry> entries;
+  for (int from = 0; from < ranks; ++from) {
+    for (int to = 0; to < ranks; ++to) {
+      if (random.below(100) >= chance) continue;
+      entries.push_back({from, to, {1 + random.below(largest), 1}, {random.below(largest), 1}});
+    }
+  }
+  return Traffic(ranks, std::move(entries));
+}
+
+/// Hosts of 1 to 3 slots at random distances.
+Fabric random_fabric(int slots, Random& random) {
+  FabricParts parts;
+  for (int left = slots; left > 0;) {
+    const int here = std::min<int>(left, 1 + static_cast<int>(random.below(3)));
+    parts.hosts.push_back({"h", here, std::vector<std::uint32_t>(static_cast<std::size_t>(here) * here, 2)});
+    left -= here;
+  }
+  const std::size_t hosts = parts.hosts.size();
+  parts.host_costs.assign(hosts * hosts, 0);
+  for (std::size_t a = 0; a < hosts; ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      parts.host_costs[a * hosts + b] = parts.host_costs[b * hosts + a] =
+          1 + static_cast<std::uint32_t>(random.below(40));
+    }
+  }
+  return Fabric(std::move(parts));
+}
+
+MappingProblem problem_of(const Traffic& traffic, const Fabric& fabric) {
+  return {.traffic = traffic, .fabric = fabric, .grid = {}};
+}
+
+/// All placements, one by one.
+double least_hop_bytes(const MappingProblem& problem) {
+  std::vector<int> slots(static_cast<std::size_t>(problem.fabric.slot_count()));
+  std::iota(slots.begin(), slots.end(), 0);
+  double least = std::numeric_limits<double>::max();
+  do {
+    double cost = 0;
+    for (const TrafficEntry& entry : problem.traffic.entries()) {
+      cost += static_cast<double>(entry.host.bytes + entry.device.bytes) *
+              problem.fabric.cost(slots[entry.from], slots[entry.to]);
+    }
+    least = std::min(least, cost);
+  } while (std::next_permutation(slots.begin(), slots.end()));
+  return least;
+}
+
+TEST(Placement, RefusesWhatIsNoPlacement) {
+  EXPECT_EQ(input_error([] { Placement({0, 0}, 2); }), "rank 1 in slot 0, which is taken");
+  EXPECT_EQ(input_error([] { Placement({0, 2}, 2); }), "rank 1 in slot 2 of 2");
+  EXPECT_EQ(input_error([] { Placement({-1}, 2); }), "rank 0 in slot -1 of 2");
+  EXPECT_EQ(input_error([] { Placement({0, 1, 2}, 2); }), "3 ranks on 2 slots");
+}
+
+TEST(Placement, RefusesMoreRanksThanSlots) {
+  const Traffic traffic = pattern_named("2d-3x3").traffic;
+  const Fabric fabric = simulated_fabric({.hosts = 2, .slots_per_host = 4});
+  EXPECT_EQ(input_error([&] { (void)place_by_portfolio(problem_of(traffic, fabric)); }),
+            "9 ranks on 8 slots");
+  for (const std::string& method : mapper_names()) {
+    EXPECT_EQ(input_error([&] { (void)place(problem_of(traffic, fabric), method); }), "9 ranks on 8 slots");
+  }
+}
+
+TEST(Placement, RefusesUnknownMethods) {
+  const Traffic traffic = pattern_named("2d-2x2").traffic;
+  const Fabric fabric = simulated_fabric({.hosts = 1, .slots_per_host = 4});
+  EXPECT_EQ(input_error([&] { (void)place(problem_of(traffic, fabric), "greedi"); }),
+            "there is no method 'greedi', did you mean 'greedy'?");
+}
+
+TEST(Mappers, GivePlacementsOnEveryGraph) {
+  Random random(1);
+  for (int round = 0; round < 60; ++round) {
+    const int slots = 1 + static_cast<int>(random.below(40));
+    const int ranks = static_cast<int>(random.below(static_cast<std::uint64_t>(slots) + 1));
+    const std::uint64_t chance = round % 4 == 0 ? 0 : random.below(30);
+    const Traffic traffic = random_traffic(ranks, chance, random);
+    const Fabric fabric = random_fabric(slots, random);
+    MappingProblem problem = problem_of(traffic, fabric);
+    problem.grid = {ranks};
+    if (ranks == 0) problem.grid.clear();
+    for (const std::string& method : mapper_names()) {
+      // Placement's constructor throws where it isn't one.
+      const auto plain = place(problem, method);
+      const auto swapped = place(problem, method + "+swap");
+      ASSERT_EQ(plain.has_value(), swapped.has_value());
+      if (!plain) continue;
+      EXPECT_EQ(plain->rank_count(), ranks) << method;
+      EXPECT_LE(measure(problem, *swapped).hop_bytes, measure(problem, *plain).hop_bytes) << method;
+    }
+    EXPECT_EQ(place_by_portfolio(problem).result().placement.rank_count(), ranks);
+  }
+}
+
+TEST(Mappers, KeepTogetherWhatTalksAcrossUnevenHosts) {
+  // Two pairs on a host of two and two of one: the heavy pair belongs together.
+  const Traffic traffic(4, {{0, 2, {1000, 1}, {}}, {1, 3, {1, 1}, {}}});
+  const Fabric fabric({.description = "",
+                       .hosts = {{"a", 1, {}}, {"b", 2, {}}, {"c", 1, {}}},
+                       .host_costs = {0, 9, 9, 9, 0, 9, 9, 9, 0},
+                       .slot_hosts = {},
+                       .network = nullptr,
+                       .endpoints = {}});
+  const MappingProblem problem = problem_of(traffic, fabric);
+  for (const char* method : {"greedy", "exhaustive", "default+swap"}) {
+    const auto placement = place(problem, method);
+    ASSERT_TRUE(placement) << method;
+    EXPECT_EQ(fabric.host_of(placement->slot_of(0)), fabric.host_of(placement->slot_of(2))) << method;
+  }
+}
+
+TEST(Mappers, FoldProcessGridsIntoHosts) {
+  const Pattern pattern = pattern_named("2d-4x4");
+  const Fabric fabric = simulated_fabric({.hosts = 4, .slots_per_host = 4});
+  MappingProblem problem = problem_of(pattern.traffic, fabric);
+  EXPECT_FALSE(place(problem, "blocks"));
+  problem.grid = pattern.grid;
+  const auto placement = place(problem, "blocks");
+  ASSERT_TRUE(placement);
+  EXPECT_EQ(std::vector<int>(placement->slots().begin(), placement->slots().begin() + 8),
+            (std::vector<int>{0, 1, 4, 5, 2, 3, 6, 7}));
+}
+
+TEST(Mappers, FindTheOptimumOfAllPermutations) {
+  Random random(2);
+  for (int round = 0; round < 25; ++round) {
+    const int slots = 2 + static_cast<int>(random.below(6));
+    const int ranks = slots - static_cast<int>(random.below(2));
+    const Traffic traffic = random_traffic(ranks, 50, random);
+    const Fabric fabric = random_fabric(slots, random);
+    const MappingProblem problem = problem_of(traffic, fabric);
+    const auto placement = place(problem, "exhaustive");
+    if (!placement) continue;
+    EXPECT_EQ(measure(problem, *placement).hop_bytes, least_hop_bytes(problem)) << round;
+  }
+}
+
+TEST(Portfolio, EqualsTheExhaustiveOptimumOnEightAndNineRanks) {
+  Random random(3);
+  for (int round = 0; round < 30; ++round) {
+    const int slots = 8 + round % 2;
+    const Traffic traffic = random_traffic(slots, 20 + random.below(60), random);
+    const Fabric fabric = random_fabric(slots, random);
+    const MappingProblem problem = problem_of(traffic, fabric);
+    const PortfolioResult result = place_by_portfolio(problem);
+    const double optimum = measure(problem, *place(problem, "exhaustive")).hop_bytes;
+    EXPECT_EQ(result.methods[result.best].metrics.hop_bytes, optimum);
+    // The guard keeps the default only where that is within 3 per cent.
+    const double of_default = result.methods.front().metrics.hop_bytes;
+    EXPECT_EQ(result.result().metrics.hop_bytes, optimum * 100 <= of_default * 97 ? optimum : of_default);
+  }
+}
+
+TEST(Portfolio, KeepsTheDefaultUnlessThreePerCentAreGained) {
+  // Rank 0 talks to 1 and, a little more, to 2; only one of them can be beside it.
+  const Fabric fabric({.description = "",
+                       .hosts = {{"a", 2, {}}, {"b", 1, {}}},
+                       .host_costs = {0, 2, 2, 0},
+                       .slot_hosts = {},
+                       .network = nullptr,
+                       .endpoints = {}});
+  const auto chosen = [&](std::uint64_t bytes) {
+    const Traffic traffic(3, {{0, 1, {1000, 1}, {}}, {0, 2, {bytes, 1}, {}}});
+    return place_by_portfolio(problem_of(traffic, fabric));
+  };
+  const PortfolioResult kept = chosen(1090);  // 2090 + 1090 against 2090 + 1000: 2.8 per cent
+  EXPECT_EQ(kept.result().method, "default");
+  EXPECT_EQ(kept.reason, "no method gains 3 %");
+  EXPECT_NE(kept.methods[kept.best].method, "default");
+  const PortfolioResult changed = chosen(1110);  // 3.4 per cent
+  EXPECT_NE(changed.result().method, "default");
+}
+
+/// Two hosts whose way to each other is the only one; a detour for cost, but not for load.
+class TwoHosts : public Network {
+ public:
+  TwoHosts() : Network(3) {
+    add_link("thin", 1);
+    add_link("wide", 100);
+  }
+  [[nodiscard]] std::vector<Path> paths(int from, int to, Routing) const override {
+    return {{from + to == 1 ? 0 : 1}};
+  }
+};
+
+TEST(Portfolio, KeepsTheDefaultWhereALinkWouldCarryMore) {
+  // Host 0 and 1 are close over a thin link; the default sends over the wide one.
+  const Fabric fabric({.description = "",
+                       .hosts = {{"a", 1, {}}, {"b", 1, {}}, {"c", 1, {}}},
+                       .host_costs = {0, 1, 9, 1, 0, 9, 9, 9, 0},
+                       .slot_hosts = {},
+                       .network = std::make_shared<const TwoHosts>(),
+                       .endpoints = {}});
+  const Traffic traffic(3, {{0, 2, {1000, 1}, {}}});
+  const PortfolioResult result = place_by_portfolio(problem_of(traffic, fabric));
+  EXPECT_EQ(result.methods[result.best].metrics.hop_bytes, 1000);
+  EXPECT_EQ(result.result().method, "default");
+  EXPECT_EQ(result.reason, "what is cheaper than the default loads a link more than it does");
+}
+
+TEST(Portfolio, SaysWhyNothingIsToBeGained) {
+  const Fabric flat = simulated_fabric({.kind = SimulatedKind::flat, .hosts = 2, .slots_per_host = 4});
+  const Traffic stencil = pattern_named("2d-4x2").traffic;
+  EXPECT_EQ(place_by_portfolio(problem_of(stencil, flat)).reason,
+            "all slots are equally far from each other");
+  EXPECT_EQ(place_by_portfolio(problem_of(Traffic(8, {}), flat)).reason, "nothing is sent between ranks");
+}
+
+TEST(Portfolio, NeverCostsOrLoadsMoreThanTheDefault) {
+  for (const char* pattern_name : {"3d-4x4x2", "2d-8x4-wrap", "coll-4x2x2", "md-4x2x2"}) {
+    for (const char* fabric_name :
+         {"fat-tree-fragmented", "dragonfly-fragmented", "torus-fragmented", "flat"}) {
+      for (const Routing routing : {Routing::fixed, Routing::adaptive}) {
+        const Pattern pattern = pattern_named(pattern_name);
+        SimulatedFabric options = simulated_fabric_named(fabric_name);
+        options.hosts = (pattern.traffic.rank_count() + 3) / 4;
+        options.seed = 5;
+        const Fabric fabric = simulated_fabric(options);
+        const MappingProblem problem{.traffic = pattern.traffic,
+                                     .fabric = fabric,
+                                     .grid = pattern.grid,
+                                     .seed = 1,
+                                     .routing = routing};
+        const PortfolioResult result = place_by_portfolio(problem);
+        const Metrics& before = result.methods.front().metrics;
+        EXPECT_LE(result.result().metrics.hop_bytes, before.hop_bytes) << pattern_name << fabric_name;
+        EXPECT_LE(result.result().metrics.largest_link_load, before.largest_link_load)
+            << pattern_name << fabric_name;
+      }
+    }
+  }
+}
+
+TEST(Portfolio, GivesTheSameAnswerAgain) {
+  const Pattern pattern = pattern_named("3d-6x6x6");
+  const Fabric fabric = simulated_fabric({.hosts = 54, .slots_per_host = 4, .fragmented = true, .seed = 7});
+  const MappingProblem problem{.traffic = pattern.traffic, .fabric = fabric, .grid = pattern.grid};
+  const PortfolioResult first = place_by_portfolio(problem);
+  const PortfolioResult again = place_by_portfolio(problem);
+  ASSERT_EQ(first.methods.size(), again.methods.size());
+  for (std::size_t i = 0; i < first.methods.size(); ++i) {
+    EXPECT_EQ(first.methods[i].placement, again.methods[i].placement) << first.methods[i].method;
+  }
+}
+
+TEST(Portfolio, DoesNotDependOnTheUnitOfBytes) {
+  // Sums far beyond 2^31 and near 2^64 must not change what is chosen.
+  const Fabric fabric = simulated_fabric({.hosts = 16, .slots_per_host = 4, .fragmented = true, .seed = 2});
+  std::vector<std::vector<int>> chosen;
+  for (const std::uint64_t unit : {std::uint64_t{1}, std::uint64_t{1} << 30, std::uint64_t{1} << 50}) {
+    const std::vector<std::uint64_t> bytes = {4 * unit, 2 * unit, unit};
+    const Traffic traffic =
+        Traffic::from_stencil({.dims = {4, 4, 4}, .periodic = {}, .directions = face_directions(bytes)});
+    const MappingProblem problem{.traffic = traffic, .fabric = fabric, .grid = {4, 4, 4}};
+    chosen.push_back(place_by_portfolio(problem).result().placement.slots());
+    EXPECT_LT(measure(problem, Placement(chosen.back(), 64)).hop_bytes,
+              measure(problem, Placement::by_rank(64, 64)).hop_bytes);
+  }
+  EXPECT_EQ(chosen[0], chosen[1]);
+  EXPECT_EQ(chosen[0], chosen[2]);
+}
+
+TEST(Portfolio, PlacesWhereManyRanksTalkToAll) {
+  std::vector<TrafficEntry> entries;
+  for (int from = 0; from < 64; ++from) {
+    for (int to = 0; to < 64; ++to) entries.push_back({from, to, {1ULL << 50, 1}, {1ULL << 51, 1}});
+  }
+  const Traffic traffic(64, std::move(entries));
+  const Fabric fabric = simulated_fabric({.hosts = 16, .slots_per_host = 4, .fragmented = true, .seed = 2});
+  EXPECT_EQ(place_by_portfolio(problem_of(traffic, fabric)).result().method, "default");
+}
+
+TEST(Repair, MovesLightRanksFromFullTargetsToTheCheapestWithRoom) {
+  // Rank 0 and 1 both got target 0; 1 talks more. Rank 0 talks to rank 2, which is near target 1. Rank 3 got none.
+  const Traffic traffic(4, {{1, 3, {100, 1}, {}}, {0, 2, {10, 1}, {}}});
+  const GuestGraph graph = guest_graph(traffic, 4, 9);
+  const Targets targets{
+      .count = 4, .capacity = {1, 1, 1, 1}, .costs = {0, 9, 9, 2, 9, 0, 1, 9, 9, 1, 0, 9, 2, 9, 9, 0}};
+  EXPECT_EQ(repaired(graph, targets, {0, 0, 2, -1}), (std::vector<int>{1, 0, 2, 3}));
+  const Targets hosts{.count = 2, .capacity = {1, 3}, .costs = {0, 5, 5, 0}};
+  EXPECT_EQ(repaired(graph, hosts, {0, 0, 0, 0}), (std::vector<int>{1, 0, 1, 1}));
+}
+
+TEST(Scotch, BeatsTheDefaultOnAFragmentedFatTree) {
+  if (!has_scotch()) GTEST_SKIP() << "built without SCOTCH";
+  const Pattern pattern = pattern_named("3d-8x8x8");
+  const Fabric fabric = simulated_fabric({.hosts = 128, .slots_per_host = 4, .fragmented = true, .seed = 1});
+  const MappingProblem problem{.traffic = pattern.traffic, .fabric = fabric, .grid = {}};
+  const double of_default = measure(problem, Placement::by_rank(512, 512)).hop_bytes;
+  EXPECT_LT(measure(problem, *place(problem, "scotch+swap")).hop_bytes, 0.85 * of_default);
+  EXPECT_LT(measure(problem, *place(problem, "scotch_hosts+swap")).hop_bytes, 0.83 * of_default);
+}
+
+TEST(Metrics, CountsHopBytesDilationAndLinks) {
+  const Fabric fabric =
+      fabric_from_slurm("SwitchName=a Nodes=x,y\nSwitchName=b Nodes=z\nSwitchName=t Switches=a,b\n", "t");
+  const Traffic traffic(3, {{0, 1, {10, 1}, {30, 1}}, {2, 0, {}, {5, 1}}, {1, 1, {99, 1}, {}}});
+  const MappingProblem problem = problem_of(traffic, fabric);
+  const Metrics metrics = measure(problem, Placement::by_rank(3, 3));
+  EXPECT_EQ(metrics.hop_bytes, 40 * 10 + 5 * 20);
+  EXPECT_DOUBLE_EQ(metrics.average_dilation, 500.0 / 45);
+  EXPECT_EQ(metrics.largest_dilation, 20u);
+  EXPECT_EQ(metrics.bytes_between_hosts, 45u);
+  EXPECT_EQ(metrics.largest_link_load, 40.0);
+  std::uint64_t total = 0;
+  for (const LinkLoad& load : link_loads(problem, Placement::by_rank(3, 3))) total += load.bytes;
+  EXPECT_EQ(total, 2u * 40 + 4u * 5);
+  EXPECT_NE(input_error([&] { (void)measure(problem, Placement::by_rank(2, 3)); }), "");
+}
+
+TEST(Metrics, SharesBytesAmongAdaptivePathsToTheLastByte) {
+  const Fabric fabric = simulated_fabric({.hosts = 64, .slots_per_host = 1});
+  const Traffic traffic(64, {{0, 63, {1003, 1}, {}}});
+  MappingProblem problem = problem_of(traffic, fabric);
+  problem.routing = Routing::adaptive;
+  std::uint64_t total = 0;
+  std::uint64_t largest_inside = 0;
+  for (const LinkLoad& load : link_loads(problem, Placement::by_rank(64, 64))) {
+    total += load.bytes;
+    if (load.bytes < 1003) largest_inside = std::max(largest_inside, load.bytes);
+  }
+  EXPECT_EQ(total, 6u * 1003);
+  EXPECT_LE(largest_inside, 1003u / 8 + 4);
+}
+
+}  // namespace
+}  // namespace selvage::topo

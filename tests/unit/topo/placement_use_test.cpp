@@ -1,0 +1,178 @@
+#include "mutation.hpp"
+
+#include <selvage/topo/pattern.hpp>
+#include <selvage/topo/rank_files.hpp>
+#include <selvage/topo/simulation.hpp>
+#include <selvage/topo/three_phases.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+namespace selvage::topo {
+namespace {
+
+PlacementPlan sample_plan() {
+  return {.hosts = {{"n0", 2}, {"n1", 2}}, .ranks = {{1, 0}, {0, 1}, {0, 0}, {1, 1}}};
+}
+
+constexpr const char* sample_json = R"({"selvage_placement_version": 1, "hosts": [{"name": "n0", "slots": 2},
+  {"name": "n1", "slots": 2}], "ranks": [{"host": 1, "slot": 0}, {"host": 0, "slot": 1}]})";
+
+TEST(RankFiles, AreWhatLaunchersRead) {
+  const PlacementPlan plan = sample_plan();
+  EXPECT_EQ(openmpi_rank_file(plan),
+            "rank 0=n1 slot=0\nrank 1=n0 slot=1\nrank 2=n0 slot=0\nrank 3=n1 slot=1\n");
+  EXPECT_EQ(slurm_host_file(plan), "n1\nn0\nn0\nn1\n");
+  EXPECT_EQ(mpich_rank_order(plan), "2,1,0,3\n");
+  EXPECT_EQ(gpu_list(plan), "0\n1\n0\n1\n");
+}
+
+TEST(RankFiles, RefuseAnMpichOrderWithGaps) {
+  PlacementPlan plan = sample_plan();
+  plan.ranks.erase(plan.ranks.begin() + 2);
+  EXPECT_EQ(input_error([&] { (void)mpich_rank_order(plan); }),
+            "an MPICH rank order fills host after host, but n0 has 1 ranks in 2 slots");
+}
+
+TEST(RankFiles, FollowTheSlotsOfAFabric) {
+  const Fabric fabric({.description = "",
+                       .hosts = {{"a", 2, {}}, {"b", 1, {}}},
+                       .host_costs = {0, 5, 5, 0},
+                       .slot_hosts = {0, 1, 0},
+                       .network = nullptr,
+                       .endpoints = {}});
+  EXPECT_EQ(openmpi_rank_file(plan_of(fabric, Placement({2, 1}, 3))), "rank 0=a slot=1\nrank 1=b slot=0\n");
+}
+
+TEST(PlacementJson, IsReadAndChecked) {
+  const PlacementPlan plan = plan_from_json(sample_json, "p");
+  EXPECT_EQ(slurm_host_file(plan), "n1\nn0\n");
+  const auto message = [](const std::string& from, const std::string& to) {
+    std::string text = sample_json;
+    text.replace(text.find(from), from.size(), to);
+    return input_error([&] { (void)plan_from_json(text, "p.json"); });
+  };
+  EXPECT_EQ(message("{", ""), "p.json: it is not JSON");
+  EXPECT_EQ(message("version\": 1", "version\": 2"), "p.json: its version is not 1");
+  EXPECT_EQ(message("\"hosts\"", "\"hsots\""), "p.json: the placement has no 'hosts'");
+  EXPECT_EQ(message("\"host\": 1", "\"host\": 2"),
+            "p.json: 'host' of rank 0 is not a whole number from 0 to 1");
+  EXPECT_EQ(message("\"slot\": 0", "\"slot\": -1"),
+            "p.json: 'slot' of rank 0 is not a whole number from 0 to 1");
+  EXPECT_EQ(message("\"host\": 0, \"slot\": 1", "\"host\": 1, \"slot\": 0"),
+            "p.json: rank 1 is in a slot that is taken");
+  EXPECT_EQ(message("\"n0\"", "\"n0\\nrank 9=x\""), "p.json: the name of host 0 is not one");
+  EXPECT_EQ(message("\"slots\": 2", "\"slots\": 1.5"),
+            "p.json: 'slots' of host 0 is not a whole number from 0 to 131072");
+  EXPECT_EQ(input_error([] { (void)plan_from_json("[]", "p.json"); }), "p.json: it is not a JSON object");
+}
+
+TEST(PlacementJson, SurvivesMutations) {
+  expect_only_input_errors(sample_json, [](const std::string& text) { (void)plan_from_json(text, "p"); });
+}
+
+/// Four ranks: host traffic pairs 0-1 and 2-3, device traffic pairs 0-3 and 1-2.
+Traffic crossed_traffic() {
+  return Traffic(4, {{0, 1, {100, 1}, {}}, {2, 3, {100, 1}, {}}, {0, 3, {}, {100, 1}}, {1, 2, {}, {100, 1}}});
+}
+
+/// Four slots in one host, 0 beside 2 and 1 beside 3.
+Fabric four_slots() {
+  return Fabric({.description = "",
+                 .hosts = {{"a", 4, {0, 9, 1, 9, 9, 0, 9, 1, 1, 9, 0, 9, 9, 1, 9, 0}}},
+                 .host_costs = {0},
+                 .slot_hosts = {},
+                 .network = nullptr,
+                 .endpoints = {}});
+}
+
+TEST(ThreePhases, BindCoresByHostTrafficAndGpusByDeviceTraffic) {
+  const Traffic traffic = crossed_traffic();
+  const Fabric host = simulated_fabric({.kind = SimulatedKind::flat, .hosts = 1, .slots_per_host = 4});
+  const Fabric slots = four_slots();
+  const ThreePhasePlacement placed =
+      place_in_three_phases({.traffic = traffic, .fabric = host, .grid = {}}, slots, slots);
+  EXPECT_EQ(slots.cost(placed.core_of_rank[0], placed.core_of_rank[1]), 1u);
+  EXPECT_EQ(slots.cost(placed.core_of_rank[2], placed.core_of_rank[3]), 1u);
+  EXPECT_EQ(slots.cost(placed.gpu_of_rank[0], placed.gpu_of_rank[3]), 1u);
+  EXPECT_EQ(slots.cost(placed.gpu_of_rank[1], placed.gpu_of_rank[2]), 1u);
+}
+
+TEST(ThreePhases, ChooseHostsByBothKindsOfTraffic) {
+  const Traffic traffic(4, {{0, 2, {60, 1}, {60, 1}}, {1, 3, {60, 1}, {60, 1}}, {0, 1, {100, 1}, {}}});
+  const Fabric hosts = simulated_fabric({.hosts = 2, .slots_per_host = 2});
+  const Fabric slots = simulated_fabric({.kind = SimulatedKind::flat, .hosts = 1, .slots_per_host = 2});
+  const ThreePhasePlacement placed =
+      place_in_three_phases({.traffic = traffic, .fabric = hosts, .grid = {}}, slots, slots);
+  EXPECT_EQ(placed.host_of_rank[0], placed.host_of_rank[2]);
+  EXPECT_EQ(placed.host_of_rank[1], placed.host_of_rank[3]);
+  EXPECT_NE(placed.host_of_rank[0], placed.host_of_rank[1]);
+}
+
+TEST(ThreePhases, ReplaceEachPhaseByItself) {
+  const Traffic traffic = crossed_traffic();
+  const Fabric host = simulated_fabric({.kind = SimulatedKind::flat, .hosts = 1, .slots_per_host = 4});
+  const Fabric slots = four_slots();
+  const MappingProblem problem{.traffic = traffic, .fabric = host, .grid = {}};
+  const ThreePhasePlacement cores_only =
+      place_in_three_phases(problem, slots, slots, {.gpu_to_process = by_rank_phase});
+  EXPECT_EQ(cores_only.gpu_of_rank, (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_NE(cores_only.core_of_rank, (std::vector<int>{0, 1, 2, 3}));
+  const ThreePhasePlacement gpus_only =
+      place_in_three_phases(problem, slots, slots, {.process_to_core = by_rank_phase});
+  EXPECT_EQ(gpus_only.core_of_rank, (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_NE(gpus_only.gpu_of_rank, (std::vector<int>{0, 1, 2, 3}));
+}
+
+TEST(TransferTime, SharesLinksFairly) {
+  // Two flows leave x at half its rate; when the small one ends, the large one has all of it.
+  const Fabric fabric = fabric_from_slurm("SwitchName=a Nodes=x,y,z\n", "t");
+  const Traffic both(3, {{0, 1, {100, 1}, {}}, {0, 2, {300, 1}, {}}});
+  const MappingProblem problem{.traffic = both, .fabric = fabric, .grid = {}};
+  EXPECT_NEAR(*transfer_time(problem, Placement::by_rank(3, 3)), 400, 8);
+  const Traffic apart(3, {{0, 1, {100, 1}, {}}, {1, 2, {300, 1}, {}}, {2, 0, {50, 1}, {}}});
+  EXPECT_NEAR(*transfer_time({.traffic = apart, .fabric = fabric, .grid = {}}, Placement::by_rank(3, 3)), 300,
+              6);
+  EXPECT_EQ(transfer_time({.traffic = apart, .fabric = fabric_from_scotch_target("cmplt 3", "t"), .grid = {}},
+                          Placement::by_rank(3, 3)),
+            std::nullopt);
+}
+
+TEST(Simulation, FindsWhatThePortfolioMustGainOnAFragmentedFatTree) {
+  const SimulationResult result =
+      simulate({.pattern = "3d-8x8x8", .fabric = "fat-tree-fragmented", .seeds = 2});
+  const MethodFigures& portfolio = result.methods.back();
+  EXPECT_EQ(portfolio.method, "portfolio");
+  EXPECT_EQ(result.ranks, 512);
+  EXPECT_LE(portfolio.hop_bytes, has_scotch() ? 83 : 90);
+  EXPECT_LE(portfolio.most_hop_bytes, 100);
+  EXPECT_LE(*portfolio.most_link_load, 100);
+  const auto random = std::find_if(result.methods.begin(), result.methods.end(),
+                                   [](const auto& method) { return method.method == "random"; });
+  EXPECT_GT(random->least_hop_bytes, 100);
+}
+
+TEST(Simulation, SaysThatASymmetricWraparoundGainsNothing) {
+  const SimulationResult result =
+      simulate({.pattern = "2d-4x4-wrap", .fabric = "pcie-tree", .slots_per_host = 16});
+  EXPECT_EQ(result.methods.back().hop_bytes, 100);
+  EXPECT_EQ(result.remark, "nothing gained: no method gains 3 %");
+}
+
+TEST(Simulation, HasSuitesWithoutRepeatedCases) {
+  for (const std::string& name : suite_names()) {
+    std::set<std::string> seen;
+    for (const SimulationRequest& request : suite_named(name, 20, Routing::fixed)) {
+      EXPECT_TRUE(seen.insert(request.pattern + " " + request.fabric).second) << request.pattern;
+      (void)pattern_named(request.pattern);
+      (void)simulated_fabric_named(request.fabric);
+    }
+  }
+  EXPECT_EQ(input_error([] { (void)suite_named("papre", 1, Routing::fixed); }),
+            "there is no suite 'papre', did you mean 'paper'?; there are paper, stencils, large, md, quick, all");
+}
+
+}  // namespace
+}  // namespace selvage::topo

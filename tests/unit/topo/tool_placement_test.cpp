@@ -1,0 +1,129 @@
+#include "tool_support.hpp"
+
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <utility>
+#include <vector>
+
+namespace selvage::topo {
+namespace {
+
+/// A folder of its own, removed at the end.
+class TopoToolFiles : public TopoTool {
+ protected:
+  void SetUp() override {
+    TopoTool::SetUp();
+    folder_ = std::filesystem::temp_directory_path() / fmt::format("selvage-tool-{}", getpid());
+    std::filesystem::create_directory(folder_);
+  }
+  void TearDown() override {
+    std::filesystem::remove_all(folder_);
+    TopoTool::TearDown();
+  }
+
+  std::string file(const std::string& name, const std::string& text) {
+    const std::string path = path_of(name);
+    std::ofstream(path) << text;
+    return path;
+  }
+  [[nodiscard]] std::string path_of(const std::string& name) const { return (folder_ / name).string(); }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(TopoToolFiles, MapsTrafficToATreeOfSwitchesAndWritesRankFiles) {
+  const std::string traffic = file("t.csv",
+                                   "from,to,host_bytes,host_messages,device_bytes,device_messages\n"
+                                   "0,2,500,1,500,1\n1,3,1000,1,0,0\n0,1,1,1,0,0\n");
+  const std::string tree = file("topology.conf", "SwitchName=s Nodes=n[0-1]\n");
+  const std::string placement = path_of("p.json");
+  const Ended mapped = tool(fmt::format(
+      "map --traffic {} --fabric slurm:{} --slots-per-host 2 --output {} --json", traffic, tree, placement));
+  ASSERT_EQ(mapped.exit_code, 0) << mapped.output;
+  const auto json = nlohmann::json::parse(mapped.output);
+  EXPECT_EQ(json.at("selvage_placement_version"), 1);
+  EXPECT_EQ(json.at("ranks").size(), 4u);
+  EXPECT_EQ(json.at("ranks")[0].at("host"), json.at("ranks")[2].at("host"));
+  EXPECT_EQ(json.at("methods")[0].at("method"), "default");
+  EXPECT_EQ(json.at("methods")[0].at("hop_bytes"), 20001.0);
+  const Ended hosts = tool(fmt::format("rankfile --placement {} --format slurm", placement));
+  EXPECT_EQ(hosts.exit_code, 0);
+  EXPECT_TRUE(hosts.output == "n0\nn1\nn0\nn1\n" || hosts.output == "n1\nn0\nn1\nn0\n") << hosts.output;
+  const Ended rank_file =
+      tool(fmt::format("rankfile --placement {} --format openmpi --output {}", placement, path_of("r")));
+  EXPECT_EQ(rank_file.exit_code, 0);
+  EXPECT_EQ(rank_file.output, "");
+  EXPECT_EQ(occurrences(shell("cat " + path_of("r")).output, "slot="), 4);
+  const Ended as_json = tool(fmt::format("rankfile --placement {} --format mpich --json", placement));
+  EXPECT_EQ(nlohmann::json::parse(as_json.output).at("format"), "mpich");
+}
+
+TEST_F(TopoToolFiles, MapsOntoTheJobUnderMpirunAndPrintsOnce) {
+  const Ended ended = tool_on(4, "map --pattern 2d-2x2 --links");
+  EXPECT_EQ(ended.exit_code, 0) << ended.output;
+  EXPECT_EQ(occurrences(ended.output, "4 ranks on machine, 4 ranks on 1 hosts"), 1) << ended.output;
+  EXPECT_EQ(occurrences(ended.output, "chosen: default"), 1) << ended.output;
+}
+
+TEST_F(TopoToolFiles, SimulatesAndWritesRecordsAndTable) {
+  const Ended ended = tool(fmt::format("simulate --suite quick --seeds 2 --records {} --table {}",
+                                       path_of("r.json"), path_of("t.md")));
+  ASSERT_EQ(ended.exit_code, 0) << ended.output;
+  EXPECT_EQ(shell("cat " + path_of("t.md")).output, ended.output);
+  EXPECT_EQ(occurrences(ended.output, "nothing gained: all slots are equally far from each other"), 1)
+      << ended.output;
+  bool found = false;
+  for (const auto& record : nlohmann::json::parse(shell("cat " + path_of("r.json")).output)) {
+    EXPECT_LE(
+        record.at("name").get<std::string>().ends_with("/portfolio") ? record.at("worst").get<double>() : 0,
+        100);
+    found |= record.at("name") == "topo/3d-4x4x4/fat-tree-fragmented/64/portfolio";
+  }
+  EXPECT_TRUE(found);
+}
+
+TEST_F(TopoToolFiles, EndsWithTwoAndOneMessageOnBadInput) {
+  const std::string bad_traffic = file("bad.csv", "from,to\n");
+  const std::string bad_json = file("bad.json", "{");
+  const std::string no_tree = file("none.conf", "SwitchName=a\n");
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"map", "one of --traffic FILE and --pattern NAME is needed"},
+      {"map --pattern 2d-2x2 --traffic x", "one of --traffic FILE and --pattern NAME is needed"},
+      {"map --pattern 2d-2x2 --fabric fat-tre", "did you mean 'fat-tree'?"},
+      {"map --pattern 2d-2x2 --fabric scotch:/nowhere", "cannot read /nowhere"},
+      {"map --pattern 2d-2x2 --fabric flat --routing fast", "--routing is 'fast'"},
+      {"map --pattern 2d-2x2 --fabric flat --grid 3x3", "--grid 3x3 is not of the 4 ranks of the traffic"},
+      {"map --pattern 2d-2x2 --fabric flat --nodes n0", "--nodes chooses from a topology.conf"},
+      {"map --pattern 2d-2x2 --fabric flat --slots-per-host 0", "0 slots per host"},
+      {"map --pattern 2d-2x2 --fabric flat --slots-per-host many", "--slots-per-host"},
+      {"map --pattern 2d-2x2", "4 ranks on 1 slots"},
+      {"map --patern 2d-2x2", "unknown option '--patern', did you mean '--pattern'?"},
+      {"map --fabric flat --traffic " + bad_traffic, bad_traffic + ":1: the header is 'from,to' instead of"},
+      {"map --pattern 2d-2x2 --fabric slurm:" + no_tree, no_tree + ":1: one of Nodes and Switches is needed"},
+      {"simulate", "one of --suite NAME and --pattern NAME is needed"},
+      {"simulate --suite papr", "did you mean 'paper'?"},
+      {"simulate --pattern 2d-4x4 --seeds 0", "--seeds is 0, not 1 or more"},
+      {"rankfile", "--placement FILE and --format NAME are needed"},
+      {"rankfile --placement /nowhere --format slurm", "cannot read /nowhere"},
+      {"rankfile --format slurm --placement " + bad_json, bad_json + ": it is not JSON"},
+      {"show map", "one subcommand at a time"},
+  };
+  for (const auto& [arguments, message] : cases) {
+    const Ended ended = tool(arguments);
+    EXPECT_EQ(ended.exit_code, 2) << arguments;
+    EXPECT_EQ(occurrences(ended.output, "selvage-topo: "), 1) << arguments << "\n" << ended.output;
+    EXPECT_NE(ended.output.find(message), std::string::npos) << arguments << "\n" << ended.output;
+  }
+}
+
+TEST_F(TopoToolFiles, EndsWithOneWhenAFileCannotBeWritten) {
+  const Ended ended = tool("map --pattern 2d-2x2 --fabric flat --output /nowhere/p.json");
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_EQ(ended.output, "selvage-topo: cannot write /nowhere/p.json: No such file or directory\n");
+}
+
+}  // namespace
+}  // namespace selvage::topo

@@ -1,0 +1,126 @@
+#include "mutation.hpp"
+
+#include <selvage/topo/pattern.hpp>
+#include <selvage/topo/traffic_file.hpp>
+
+#include <gtest/gtest.h>
+#include <hdf5.h>
+#include <unistd.h>
+
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+
+namespace selvage::topo {
+namespace {
+
+class TrafficHdf5 : public testing::Test {
+ protected:
+  void SetUp() override {
+    path_ =
+        (std::filesystem::temp_directory_path() / ("selvage-" + std::to_string(getpid()) + ".h5")).string();
+  }
+  void TearDown() override { std::filesystem::remove(path_); }
+
+  /// Writes a good file, lets `damage` change it, and gives the message of the error, with FILE for its path.
+  std::string message_after(const std::function<void(hid_t)>& damage) {
+    write_traffic(path_, Traffic(2, {{0, 1, {1, 1}, {2, 1}}}));
+    const hid_t file = H5Fopen(path_.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+    damage(file);
+    H5Fclose(file);
+    std::string message = input_error([&] { (void)read_traffic(path_); });
+    if (message.starts_with(path_)) message.replace(0, path_.size(), "FILE");
+    return message;
+  }
+
+  static void put_attribute(hid_t file, const char* name, hid_t type, const void* value) {
+    if (H5Aexists(file, name) > 0) H5Adelete(file, name);
+    const hid_t space = H5Screate(H5S_SCALAR);
+    const hid_t id = H5Acreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    H5Awrite(id, type, value);
+    H5Aclose(id);
+    H5Sclose(space);
+  }
+
+  static void put_dataset(hid_t file, const char* name, hid_t type, std::vector<hsize_t> size) {
+    if (H5Lexists(file, name, H5P_DEFAULT) > 0) H5Ldelete(file, name, H5P_DEFAULT);
+    const hid_t space = H5Screate_simple(static_cast<int>(size.size()), size.data(), nullptr);
+    H5Dclose(H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Sclose(space);
+  }
+
+  std::string path_;
+};
+
+TEST_F(TrafficHdf5, GivesBackWhatWasWrittenWithItsFacts) {
+  const TrafficFacts facts{.library = "Some MPI 1.0",
+                           .seconds = 2.5,
+                           .communication_seconds = 0.5,
+                           .host_histogram = std::vector<std::uint64_t>(64, 3),
+                           .device_histogram = std::vector<std::uint64_t>(64, 4)};
+  const Traffic traffic(
+      70, {{0, 1, {10, 1}, {20, 2}}, {69, 0, {18446744073709551615u, 7}, {}}, {65, 65, {}, {4, 1}}}, facts);
+  write_traffic(path_, traffic);
+  EXPECT_EQ(read_traffic(path_), traffic);
+}
+
+TEST_F(TrafficHdf5, HoldsThousandsOfRanks) {
+  const Traffic traffic = pattern_named("3d-16x16x8").traffic;
+  write_traffic(path_, traffic);
+  EXPECT_EQ(read_traffic(path_), traffic);
+  EXPECT_LT(std::filesystem::file_size(path_), 8u << 20);
+}
+
+TEST_F(TrafficHdf5, NamesFileAndDatasetOfWhatIsWrong) {
+  const int two = 2;
+  const int negative = -1;
+  const double nan = std::nan("");
+  const double three = 3;
+  EXPECT_EQ(message_after([](hid_t file) { H5Adelete(file, "ranks"); }),
+            "FILE: ranks: the attribute is missing");
+  EXPECT_EQ(message_after(
+                [&](hid_t file) { put_attribute(file, "selvage_traffic_version", H5T_NATIVE_INT, &two); }),
+            "FILE: selvage_traffic_version: version 2 is unknown, 1 is known");
+  EXPECT_EQ(message_after([&](hid_t file) { put_attribute(file, "ranks", H5T_NATIVE_INT, &negative); }),
+            "FILE: ranks: -1 is out of range");
+  EXPECT_EQ(message_after([&](hid_t file) { put_attribute(file, "ranks", H5T_NATIVE_DOUBLE, &three); }),
+            "FILE: ranks: the attribute is not a whole number");
+  EXPECT_EQ(message_after([&](hid_t file) { put_attribute(file, "seconds", H5T_NATIVE_DOUBLE, &nan); }),
+            "FILE: seconds: nan is not a time");
+  EXPECT_EQ(message_after([&](hid_t file) { put_attribute(file, "library", H5T_NATIVE_INT, &two); }),
+            "FILE: library: the attribute is not a text");
+  EXPECT_EQ(message_after([](hid_t file) { H5Ldelete(file, "device/bytes", H5P_DEFAULT); }),
+            "FILE: device/bytes: the dataset is missing");
+  EXPECT_EQ(message_after([](hid_t file) {
+              put_dataset(file, "host/bytes", H5T_STD_U64LE, {2, 3});
+            }),
+            "FILE: host/bytes: the size is 2 x 3 instead of 2 x 2");
+  EXPECT_EQ(message_after([](hid_t file) { put_dataset(file, "host/bytes", H5T_STD_U64LE, {4}); }),
+            "FILE: host/bytes: the size is 4 instead of 2 x 2");
+  for (const hid_t type : {H5T_STD_I64LE, H5T_STD_U32LE, H5T_IEEE_F64LE}) {
+    EXPECT_EQ(message_after([&](hid_t file) {
+                put_dataset(file, "device/messages", type, {2, 2});
+              }),
+              "FILE: device/messages: the numbers are not of type uint64");
+  }
+  EXPECT_EQ(message_after([](hid_t file) { put_dataset(file, "host/histogram", H5T_STD_U64LE, {63}); }),
+            "FILE: host/histogram: the size is 63 instead of 64");
+}
+
+TEST_F(TrafficHdf5, RefusesOtherAndTruncatedFiles) {
+  write_traffic(path_, Traffic(2, {{0, 1, {1, 1}, {2, 1}}}));
+  std::ifstream whole(path_, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(whole)), std::istreambuf_iterator<char>());
+  for (const std::size_t size : {std::size_t{0}, std::size_t{10}, bytes.size() / 2, bytes.size() - 1}) {
+    std::ofstream(path_, std::ios::binary | std::ios::trunc) << bytes.substr(0, size);
+    EXPECT_EQ(input_error([&] { (void)read_traffic(path_); }), path_ + ": not an HDF5 file that can be read")
+        << size;
+  }
+  EXPECT_THROW(write_traffic("/nowhere/t.h5", Traffic(1, {})), Error);
+}
+
+}  // namespace
+}  // namespace selvage::topo
