@@ -1,0 +1,134 @@
+#include "finish.hpp"
+#include "job_output.hpp"
+#include "part_file.hpp"
+#include "wrap.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+namespace selvage::profile {
+namespace {
+
+struct Job {
+  MPI_Comm comm = MPI_COMM_NULL;  // for the recorder's own messages
+  std::string output;
+  std::string parts_of;  // see parts_beside()
+  std::string own_part;
+};
+
+Job& job() {
+  // Never destroyed: MPI_Abort may be called by another library's destructor.
+  static auto* const one = new Job;
+  return *one;
+}
+
+/// "Open MPI v4.1.4" of a text that goes on with where and how it was built.
+std::string library_name() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  PMPI_Get_library_version(text, &length);
+  std::string name(text, static_cast<std::size_t>(length));
+  name.resize(std::min(name.find_first_of(",\n"), name.size()));
+  // MPICH's has the form "MPICH Version:      4.0.2".
+  std::replace(name.begin(), name.end(), '\t', ' ');
+  const auto twice = [](char a, char b) { return a == ' ' && b == ' '; };
+  name.erase(std::unique(name.begin(), name.end(), twice), name.end());
+  return name;
+}
+
+Part prepare_part(const std::string& path) {
+  int ranks = 0;
+  int rank = 0;
+  PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  Part part = create_part(path, ranks);
+  PartHeader& header = part.header();
+  header.rank = rank;
+  library_name().copy(header.library.data(), header.library.size() - 1);
+  header.seconds_per_tick = measure_seconds_per_tick();
+  header.start_ticks = ticks();
+  header.last_ticks.store(header.start_ticks, std::memory_order_relaxed);
+  header.magic = PartHeader::expected_magic;
+  return part;
+}
+
+void start_recording() {
+  int level = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&level);
+  PMPI_Comm_dup(MPI_COMM_WORLD, &job().comm);
+  // What goes wrong between the recorders must not end the program.
+  PMPI_Comm_set_errhandler(job().comm, MPI_ERRORS_RETURN);
+  job().output = agree_on_output(job().comm);
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  job().parts_of = parts_beside(job().output);
+  if (!job().parts_of.empty()) job().own_part = part_path(job().parts_of, rank);
+  start_peers();
+  recorder.start(prepare_part(job().own_part), level == MPI_THREAD_MULTIPLE);
+}
+
+void finish_recording() {
+  recorder.stop();
+  const Part& part = recorder.part();
+  part.header().last_ticks.store(ticks(), std::memory_order_relaxed);
+  write_profile(job().output, part, job().comm);
+  if (!job().own_part.empty()) unlink(job().own_part.c_str());
+  PMPI_Comm_free(&job().comm);
+}
+
+/// Whatever goes wrong in the recorder, the program goes on.
+template <class Step>
+void guarded(Step step) {
+  try {
+    step();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "libselvage_profile: no profile is recorded: %s\n", error.what());
+  }
+}
+
+}  // namespace
+}  // namespace selvage::profile
+
+#define SELVAGE_ALIAS(name) \
+  extern "C" __attribute__((visibility("default"), alias("MPI_" #name))) decltype(MPI_##name) PMPI_##name
+
+extern "C" __attribute__((visibility("default"))) int MPI_Init(int* argc, char*** argv) {
+  using namespace selvage::profile;
+  static const auto next = next_function<decltype(&MPI_Init)>("PMPI_Init");
+  const Call call;
+  const int result = next(argc, argv);
+  if (result == MPI_SUCCESS) guarded(start_recording);
+  return result;
+}
+SELVAGE_ALIAS(Init);
+
+extern "C" __attribute__((visibility("default"))) int MPI_Init_thread(int* argc, char*** argv, int required,
+                                                                      int* provided) {
+  using namespace selvage::profile;
+  static const auto next = next_function<decltype(&MPI_Init_thread)>("PMPI_Init_thread");
+  const Call call;
+  const int result = next(argc, argv, required, provided);
+  if (result == MPI_SUCCESS) guarded(start_recording);
+  return result;
+}
+SELVAGE_ALIAS(Init_thread);
+
+extern "C" __attribute__((visibility("default"))) int MPI_Finalize() {
+  using namespace selvage::profile;
+  static const auto next = next_function<decltype(&MPI_Finalize)>("PMPI_Finalize");
+  if (recorder.active()) guarded(finish_recording);
+  return next();
+}
+SELVAGE_ALIAS(Finalize);
+
+extern "C" __attribute__((visibility("default"))) int MPI_Abort(MPI_Comm comm, int code) {
+  using namespace selvage::profile;
+  static const auto next = next_function<decltype(&MPI_Abort)>("PMPI_Abort");
+  if (recorder.active()) guarded([] { write_unfinished_profile(job().parts_of, job().output); });
+  return next(comm, code);
+}
+SELVAGE_ALIAS(Abort);
