@@ -109,6 +109,18 @@ void one_sided(Expected& expected) {
   each_sends_after(expected, -1, real);
 }
 
+void collectives_on_device(Expected& expected) {
+  root_to_all(expected, 1, 1 * real);
+  pairwise(expected, 4 * real);
+  pairwise(expected, 8 * real);
+}
+
+void fortran(Expected& expected) {
+  each_sends_after(expected, 1, 100 * real, rounds);
+  each_sends_after(expected, -1, 7 * sizeof(int), rounds);
+  pairwise(expected, 4 * real);
+}
+
 void many_threads(Expected& expected) {
   each_sends_after(expected, 1, 8 * real, 4 * 1000);
 }
@@ -127,10 +139,15 @@ Expected expected_of(const std::string& program, int ranks) {
       {"neighbours", neighbours},
       {"one_sided", one_sided},
       {"many_threads", many_threads},
+      {"ring_on_both", ring},
+      {"collectives_on_device", collectives_on_device},
       {"aborting", ring},
       {"killed", ring},
       {"leaving", ring},
       {"failing", ring},
+      {"fortran_mpif_h", fortran},
+      {"fortran_mpi", fortran},
+      {"fortran_mpi_f08", fortran},
   };
   Expected expected(ranks);
   programs.at(program)(expected);

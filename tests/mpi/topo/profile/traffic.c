@@ -1,4 +1,5 @@
 // Programs with known traffic, one per name; profile_check.cpp knows what each of them sends.
+#include <dlfcn.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -199,8 +200,9 @@ static void* exchange(void* argument) {
 
 static void many_threads(void) {
   pthread_t running[threads];
-  for (size_t i = 0; i < threads; ++i) pthread_create(&running[i], NULL, exchange, (void*)i);
-  for (int i = 0; i < threads; ++i) pthread_join(running[i], NULL);
+  for (size_t i = 1; i < threads; ++i) pthread_create(&running[i], NULL, exchange, (void*)i);
+  exchange(NULL);
+  for (int i = 1; i < threads; ++i) pthread_join(running[i], NULL);
 }
 
 // The endings that aren't MPI_Finalize. All ranks have sent by then.
@@ -221,13 +223,35 @@ static void killed(void) {
 static void leaving(void) {
   ring();
   MPI_Barrier(MPI_COMM_WORLD);
-  exit(rank == 1 ? 3 : 0);
+  exit(3);
 }
 
 static void failing(void) {
   ring();
   MPI_Finalize();
   exit(rank == 1 ? 5 : 0);
+}
+
+// The driver comes only after the first messages, and then says that the buffer is a GPU's.
+static void load_driver(void) {
+  void* const driver = dlopen(getenv("PROFILE_TEST_DRIVER"), RTLD_NOW | RTLD_LOCAL);
+  void (*set_range)(const void*, size_t) = NULL;
+  if (driver != NULL) *(void**)&set_range = dlsym(driver, "fake_cuda_set_device_range");
+  if (set_range == NULL) MPI_Abort(MPI_COMM_WORLD, 9);
+  set_range(out, sizeof out);
+}
+
+static void ring_on_both(void) {
+  ring();
+  load_driver();
+  ring();
+}
+
+static void collectives_on_device(void) {
+  load_driver();
+  MPI_Bcast(out, 1, MPI_DOUBLE, 1, MPI_COMM_WORLD);
+  MPI_Allreduce(MPI_IN_PLACE, out, 4, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, out, 8, MPI_DOUBLE, MPI_COMM_WORLD);
 }
 
 static const struct {
@@ -243,6 +267,8 @@ static const struct {
                 {"neighbours", neighbours},
                 {"one_sided", one_sided},
                 {"many_threads", many_threads},
+                {"ring_on_both", ring_on_both},
+                {"collectives_on_device", collectives_on_device},
                 {"aborting", aborting},
                 {"killed", killed},
                 {"leaving", leaving},
