@@ -2,6 +2,7 @@
 # rank_file_test.sh MPIRUN: an Open MPI rank file must put each rank on the cores that it names. Exit code 77 where this
 # process may not use two cores.
 set -euo pipefail
+unset OMP_NUM_THREADS  # nproc believes it
 mpirun=$1
 tree=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 host=$(uname -n)
