@@ -9,6 +9,7 @@
 #   SELVAGE_BIND      flags of bind.sh, e.g. --one-gpu
 # shellcheck shell=bash
 set -euo pipefail
+: "${job_id:?}" "${ranks:?}"
 
 tree=${SELVAGE_TREE:-$PWD}
 build=${SELVAGE_BUILD:-$tree/build/cuda}

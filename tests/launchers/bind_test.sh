@@ -14,6 +14,7 @@ expect() {
     shift
   done
   shift
+  # shellcheck disable=SC2016 # for the program's shell
   found=$(env -i "PATH=$PATH" "${environment[@]}" "$bind" "$@" sh -c 'echo "sees ${CUDA_VISIBLE_DEVICES-any}"' 2>&1)
   if ! grep -qE "$wanted" <<<"$(tr '\n' ' ' <<<"$found")"; then
     echo "bind_test.sh: '$found' doesn't match '$wanted'" >&2

@@ -56,19 +56,40 @@ Part prepare_part(const std::string& path) {
   return part;
 }
 
+/// Whatever goes wrong in the recorder, the program goes on.
+/// \return whether nothing did
+template <class Step>
+bool guarded(Step step) {
+  try {
+    step();
+    return true;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "libselvage_profile: no profile is recorded: %s\n", error.what());
+    return false;
+  }
+}
+
+Part prepare() {
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  job().output = agree_on_output(job().comm);
+  job().parts_of = parts_beside(job().output);
+  if (!job().parts_of.empty()) job().own_part = part_path(job().parts_of, rank);
+  start_peers();
+  return prepare_part(job().own_part);
+}
+
 void start_recording() {
   int level = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&level);
   PMPI_Comm_dup(MPI_COMM_WORLD, &job().comm);
   // What goes wrong between the recorders must not end the program.
   PMPI_Comm_set_errhandler(job().comm, MPI_ERRORS_RETURN);
-  job().output = agree_on_output(job().comm);
-  int rank = 0;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  job().parts_of = parts_beside(job().output);
-  if (!job().parts_of.empty()) job().own_part = part_path(job().parts_of, rank);
-  start_peers();
-  recorder.start(prepare_part(job().own_part), level == MPI_THREAD_MULTIPLE);
+  Part part;
+  // All ranks record, or none: they gather at the end.
+  int ready = guarded([&] { part = prepare(); }) ? 1 : 0;
+  PMPI_Allreduce(MPI_IN_PLACE, &ready, 1, MPI_INT, MPI_MIN, job().comm);
+  if (ready == 1) recorder.start(part, level == MPI_THREAD_MULTIPLE);
 }
 
 void finish_recording() {
@@ -78,16 +99,6 @@ void finish_recording() {
   write_profile(job().output, part, job().comm);
   if (!job().own_part.empty()) unlink(job().own_part.c_str());
   PMPI_Comm_free(&job().comm);
-}
-
-/// Whatever goes wrong in the recorder, the program goes on.
-template <class Step>
-void guarded(Step step) {
-  try {
-    step();
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "libselvage_profile: no profile is recorded: %s\n", error.what());
-  }
 }
 
 }  // namespace
@@ -101,7 +112,7 @@ extern "C" __attribute__((visibility("default"))) int MPI_Init(int* argc, char**
   static const auto next = next_function<decltype(&MPI_Init)>("PMPI_Init");
   const Call call;
   const int result = next(argc, argv);
-  if (result == MPI_SUCCESS) guarded(start_recording);
+  if (result == MPI_SUCCESS) start_recording();
   return result;
 }
 SELVAGE_ALIAS(Init);
@@ -112,7 +123,7 @@ extern "C" __attribute__((visibility("default"))) int MPI_Init_thread(int* argc,
   static const auto next = next_function<decltype(&MPI_Init_thread)>("PMPI_Init_thread");
   const Call call;
   const int result = next(argc, argv, required, provided);
-  if (result == MPI_SUCCESS) guarded(start_recording);
+  if (result == MPI_SUCCESS) start_recording();
   return result;
 }
 SELVAGE_ALIAS(Init_thread);

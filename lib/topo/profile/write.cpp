@@ -1,5 +1,6 @@
 #include "writer.hpp"
 
+#include <dlfcn.h>
 #include <hdf5.h>
 #include <unistd.h>
 
@@ -55,6 +56,27 @@ class Silence {
   void* data_ = nullptr;
 };
 
+/// The variable in which HDF5 keeps a type. A program that is linked with this same HDF5 may hold its variables (by a copy
+/// relocation), and the library fills those: the writer, which looks into its own libraries first, finds them unfilled.
+hid_t type_in(hid_t own, const char* variable) {
+  if (H5Iis_valid(own) > 0) return own;
+  const void* const held = dlsym(dlopen(nullptr, RTLD_LAZY), variable);
+  return held == nullptr ? own : *static_cast<const hid_t*>(held);
+}
+
+hid_t integer() {
+  return type_in(H5T_NATIVE_INT, "H5T_NATIVE_INT_g");
+}
+hid_t counter() {
+  return type_in(H5T_NATIVE_UINT64, "H5T_NATIVE_UINT64_g");
+}
+hid_t real() {
+  return type_in(H5T_NATIVE_DOUBLE, "H5T_NATIVE_DOUBLE_g");
+}
+hid_t text_type() {
+  return type_in(H5T_C_S1, "H5T_C_S1_g");
+}
+
 void write_attribute(hid_t file, const char* name, hid_t type, const void* value) {
   const Handle space(H5Screate(H5S_SCALAR), H5Sclose, "make a scalar");
   const Handle attribute(H5Acreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose, name);
@@ -64,20 +86,20 @@ void write_attribute(hid_t file, const char* name, hid_t type, const void* value
 void write_attributes(hid_t file, const Totals& totals) {
   const int version = 1;
   const int complete = totals.complete ? 1 : 0;
-  const Handle text(H5Tcopy(H5T_C_S1), H5Tclose, "make a text type");
+  const Handle text(H5Tcopy(text_type()), H5Tclose, "make a text type");
   check(H5Tset_size(text, std::strlen(totals.library) + 1), "size a text type");
-  write_attribute(file, "selvage_traffic_version", H5T_NATIVE_INT, &version);
-  write_attribute(file, "ranks", H5T_NATIVE_INT, &totals.ranks);
+  write_attribute(file, "selvage_traffic_version", integer(), &version);
+  write_attribute(file, "ranks", integer(), &totals.ranks);
   write_attribute(file, "library", text, totals.library);
-  write_attribute(file, "seconds", H5T_NATIVE_DOUBLE, &totals.seconds);
-  write_attribute(file, "communication_seconds", H5T_NATIVE_DOUBLE, &totals.communication_seconds);
-  write_attribute(file, "complete", H5T_NATIVE_INT, &complete);
+  write_attribute(file, "seconds", real(), &totals.seconds);
+  write_attribute(file, "communication_seconds", real(), &totals.communication_seconds);
+  write_attribute(file, "complete", integer(), &complete);
 }
 
 hid_t create_matrix(hid_t file, const char* name, hsize_t ranks) {
   const hsize_t extent[2] = {ranks, ranks};
   const Handle space(H5Screate_simple(2, extent, nullptr), H5Sclose, "make a matrix");
-  return H5Dcreate2(file, name, H5T_NATIVE_UINT64, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  return H5Dcreate2(file, name, counter(), space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
 }
 
 void write_row(hid_t matrix, hsize_t row, hsize_t ranks, const std::uint64_t* values) {
@@ -86,15 +108,15 @@ void write_row(hid_t matrix, hsize_t row, hsize_t ranks, const std::uint64_t* va
   const Handle in_file(H5Dget_space(matrix), H5Sclose, "describe a matrix");
   const Handle in_memory(H5Screate_simple(1, &ranks, nullptr), H5Sclose, "describe a row");
   check(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start, nullptr, count, nullptr), "select a row");
-  check(H5Dwrite(matrix, H5T_NATIVE_UINT64, in_memory, in_file, H5P_DEFAULT, values), "write a row");
+  check(H5Dwrite(matrix, counter(), in_memory, in_file, H5P_DEFAULT, values), "write a row");
 }
 
 void write_histogram(hid_t file, const char* name, const std::uint64_t* bins) {
   const hsize_t extent = histogram_bins;
   const Handle space(H5Screate_simple(1, &extent, nullptr), H5Sclose, "make a histogram");
-  const Handle data(H5Dcreate2(file, name, H5T_NATIVE_UINT64, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
-                    H5Dclose, name);
-  check(H5Dwrite(data, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, bins), name);
+  const Handle data(H5Dcreate2(file, name, counter(), space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose,
+                    name);
+  check(H5Dwrite(data, counter(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bins), name);
 }
 
 void write_matrices(hid_t file, int ranks, FetchRows fetch, void* context) {

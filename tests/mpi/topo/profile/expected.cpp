@@ -38,6 +38,8 @@ void pairwise(Expected& expected, std::uint64_t bytes) {
   pairwise(expected, [=](int, int) { return bytes; });
 }
 
+void nothing(Expected&) {}
+
 void ring(Expected& expected) {
   each_sends_after(expected, 1, 100 * real, rounds);
   each_sends_after(expected, -1, 7 * sizeof(int), rounds);
@@ -145,6 +147,7 @@ Expected expected_of(const std::string& program, int ranks) {
       {"killed", ring},
       {"leaving", ring},
       {"failing", ring},
+      {"nothing", nothing},
       {"fortran_mpif_h", fortran},
       {"fortran_mpi", fortran},
       {"fortran_mpi_f08", fortran},
