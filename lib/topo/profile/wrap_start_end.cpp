@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <string>
+#include <string_view>
 
 namespace selvage::profile {
 namespace {
@@ -28,7 +30,8 @@ Job& job() {
 
 /// "Open MPI v4.1.4" of a text that goes on with where and how it was built.
 std::string library_name() {
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  constexpr std::size_t longest = 8192;  // of all libraries: the program's may be another one
+  char text[longest] = {};
   int length = 0;
   PMPI_Get_library_version(text, &length);
   std::string name(text, static_cast<std::size_t>(length));
@@ -38,6 +41,27 @@ std::string library_name() {
   const auto twice = [](char a, char b) { return a == ' ' && b == ' '; };
   name.erase(std::unique(name.begin(), name.end(), twice), name.end());
   return name;
+}
+
+constexpr std::string_view open_mpi = "Open MPI";
+#if defined(OPEN_MPI)
+constexpr bool for_open_mpi = true;
+#else
+constexpr bool for_open_mpi = false;  // MPICH and its kin, which share its handles
+#endif
+
+/// Whether the program runs with the MPI that this recorder was built for. If not, handles are of another kind: nothing may
+/// be asked with them, and the program's calls are passed on untouched.
+bool is_own_mpi() {
+  const std::string name = library_name();
+  if (name.starts_with(open_mpi) == for_open_mpi) return true;
+  const char* rank = std::getenv(for_open_mpi ? "PMI_RANK" : "OMPI_COMM_WORLD_RANK");
+  if (rank == nullptr || std::string_view(rank) == "0") {
+    std::fprintf(stderr,
+                 "libselvage_profile: no profile is recorded: this recorder is for %s, the program uses %s\n",
+                 for_open_mpi ? "Open MPI" : "MPICH", name.c_str());
+  }
+  return false;
 }
 
 Part prepare_part(const std::string& path) {
@@ -80,6 +104,7 @@ Part prepare() {
 }
 
 void start_recording() {
+  if (!is_own_mpi()) return;
   int level = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&level);
   PMPI_Comm_dup(MPI_COMM_WORLD, &job().comm);
