@@ -7,6 +7,8 @@
 #   SELVAGE_OUT       where everything goes; one for the three steps (selvage-out)
 #   SELVAGE_LAUNCHER  the launcher and its flags (mpirun), or srun, or mpirun.mpich
 #   SELVAGE_BIND      flags of bind.sh, e.g. --one-gpu
+#   SELVAGE_FABRIC    what selvage-topo map takes for --fabric (job: found by the job's ranks), e.g. slurm:topology.conf
+#   SELVAGE_TOPO      selvage-topo ($SELVAGE_BUILD/lib/topo/selvage-topo)
 # shellcheck shell=bash
 set -euo pipefail
 : "${job_id:?}" "${ranks:?}"
@@ -14,7 +16,8 @@ set -euo pipefail
 tree=${SELVAGE_TREE:-$PWD}
 build=${SELVAGE_BUILD:-$tree/build/cuda}
 out=${SELVAGE_OUT:-$PWD/selvage-out}
-export SELVAGE_TOPO=${SELVAGE_TOPO:-$build/lib/topo/selvage-topo}
+topo=${SELVAGE_TOPO:-$build/lib/topo/selvage-topo}
+fabric=${SELVAGE_FABRIC:-job}
 read -ra app <<<"${SELVAGE_APP:-$build/apps/jacobi/jacobi $tree/inputs/jacobi/dirichlet.toml}"
 read -ra bind <<<"$tree/scripts/bind.sh ${SELVAGE_BIND:-}"
 read -ra launcher <<<"${SELVAGE_LAUNCHER:-mpirun}"
@@ -40,13 +43,30 @@ profile_step() {
   launch "$hosts" env "LD_PRELOAD=$recorder" "SELVAGE_PROFILE_FILE=$profile" "${app[@]}" --out "$out/profile"
 }
 
-# What the profile makes of the hosts of this job.
-map_step() { "$tree/scripts/place.sh" "$profile" "$hosts" "$out/placed-$job_id"; }
+# What the profile makes of the hosts of this job: the list "placed". Without a profile, the default order.
+map_step() {
+  placed=$out/placed-$job_id
+  if [ ! -e "$profile" ]; then
+    echo "launch.sh: there is no $profile: default order" >&2
+    cp "$hosts" "$placed"
+    return
+  fi
+  local map=("$topo" map --traffic "$profile" --fabric "$fabric" --output "$placed.json")
+  case $fabric in
+    job) launch "$hosts" "${map[@]}" ;;
+    slurm:*)
+      "${map[@]}" --nodes "$(sort -u "$hosts" | paste -sd,)" \
+        --slots-per-host "$(sort "$hosts" | uniq -c | sort -n | awk 'END { print $1 }')"
+      ;;
+    *) "${map[@]}" ;;
+  esac
+  "$topo" rankfile --placement "$placed.json" --format slurm --output "$placed"
+}
 
 # Another job has other hosts, so that this one maps for itself.
 production_step() {
   map_step
-  launch "$out/placed-$job_id" "${app[@]}" --out "$out/production"
+  launch "$placed" "${app[@]}" --out "$out/production"
 }
 
 run_step() {

@@ -172,20 +172,24 @@ test_arbitrary_hostfiles() {
   expect_placed "mpirun --rankfile" "$(submit by_rankfile "$script" | placed)"
 }
 
-# Stands in for the mapper, with a placement that no default is: the hosts backwards.
+# Stands in for selvage-topo, with a placement that no default is: the hosts backwards.
 write_mapper() {
   cat >"$work/mapper" <<'EOF'
 #!/usr/bin/env bash
-# map PROFILE --hosts FILE --format hostfile --output FILE
-[ "$1" != --help ] || { echo "  map  stand-in"; exit; }
-[ "$1" = map ] && [ -e "$2" ] && tac "$4" >"$8"
+# map --traffic PROFILE --fabric slurm:FILE --output JSON --nodes LIST --slots-per-host N
+# rankfile --placement JSON --format slurm --output FILE
+case "$1 $2 $4 $6" in
+  "map --traffic --fabric --output") [ -e "$3" ] && [ "${9}" = n0,n1,n2,n3 ] && [ "${11}" = 2 ] && echo backwards >"$7" ;;
+  "rankfile --placement --format --output") [ "$(cat "$3")" = backwards ] && printf '%s\n' n3 n3 n2 n2 n1 n1 n0 n0 >"$7" ;;
+  *) exit 2 ;;
+esac
 EOF
   chmod +x "$work/mapper"
 }
 
 test_batch_template() {
   write_mapper
-  export SELVAGE_TOPO=$work/mapper
+  export SELVAGE_TOPO=$work/mapper SELVAGE_FABRIC=slurm:$work/topology.conf
   export SELVAGE_TREE=$tree SELVAGE_BUILD=$build SELVAGE_OUT=$work/out
   # Pretended nodes share the processors, and a folder for shared memory in which their segments' names would be the same.
   export SELVAGE_LAUNCHER="mpirun --oversubscribe --bind-to none" OMP_NUM_THREADS=1
