@@ -206,6 +206,22 @@ test_batch_template() {
   expect_placed "job.sbatch production" "$(placed <"$work/template_production.out")"
 }
 
+# With the true mapper, on a fabric whose switches join the hosts in another order than that of their names.
+test_true_mapper() {
+  cat >"$work/topology.conf" <<'EOF'
+SwitchName=s0 Nodes=n0,n3
+SwitchName=s1 Nodes=n1,n2
+SwitchName=top Switches=s0,s1
+EOF
+  export SELVAGE_TOPO=$true_mapper
+  submit mapped "$tree/scripts/slurm/job.sbatch" production >/dev/null
+  local list
+  list=$(find "$SELVAGE_OUT" -name 'placed-*' ! -name '*.json' -newer "$work/template_production.out")
+  [ "$(sort "$list")" = "$(printf '%s\n' n0 n0 n1 n1 n2 n2 n3 n3)" ] || fail "the mapper's list: $(cat "$list")"
+  cp "$list" "$work/hosts"
+  expect_placed "job.sbatch production, mapped" "$(placed <"$work/mapped.out")"
+}
+
 # MPICH's programs can be started by srun itself.
 test_mpich() {
   local program=$build/tests/mpi/topo/profile/profile_traffic_mpich script
@@ -218,4 +234,10 @@ start_munge
 start_slurm
 test_arbitrary_hostfiles
 test_mpich
-if [ -x "$build/apps/jacobi/jacobi" ]; then test_batch_template; else echo "not tested without jacobi: job.sbatch"; fi
+true_mapper=${SELVAGE_TOPO:-$build/lib/topo/selvage-topo}
+if [ -x "$build/apps/jacobi/jacobi" ]; then
+  test_batch_template
+  if "$true_mapper" --help 2>/dev/null | grep -qE '^ +map '; then test_true_mapper; fi
+else
+  echo "not tested without jacobi: job.sbatch"
+fi
