@@ -28,10 +28,10 @@ void Recorder::add(Direction direction, int peer, Memory memory, std::uint64_t b
   increase(part_.header().histograms[static_cast<int>(memory)][histogram_bin(bytes)], 1);
 }
 
-void Recorder::add_time(std::uint64_t start_ticks, std::uint64_t end_ticks) const {
+void Recorder::add_time(std::uint64_t start_ticks, std::uint64_t end_ticks, unsigned calls) const {
   // With several threads in MPI at a time, sums of their times mean little: the thread that started MPI stands for all.
   if (threads_ && !started_mpi) return;
-  increase(part_.header().mpi_ticks, end_ticks - start_ticks);
+  increase(part_.header().mpi_ticks, (end_ticks - start_ticks) * calls);
   part_.header().last_ticks.store(end_ticks, std::memory_order_relaxed);
 }
 

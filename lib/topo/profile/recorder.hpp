@@ -17,7 +17,8 @@ class Recorder {
 
   /// \param peer its rank in MPI_COMM_WORLD; others, which MPI_Comm_spawn and its kind bring, are not counted
   void add(Direction direction, int peer, Memory memory, std::uint64_t bytes) const;
-  void add_time(std::uint64_t start_ticks, std::uint64_t end_ticks) const;
+  /// \param calls  how many alike this one stands for
+  void add_time(std::uint64_t start_ticks, std::uint64_t end_ticks, unsigned calls) const;
 
  private:
   void increase(Counter& counter, std::uint64_t value) const {
@@ -39,10 +40,18 @@ extern Recorder recorder;
 /// One call of MPI by the program. Calls that MPI makes of itself inside are not the program's: they pass uncounted.
 class Call {
  public:
-  Call() : outermost_(depth_++ == 0 && recorder.active()), start_ticks_(outermost_ ? ticks() : 0) {}
+  /// \param is_immediate  whether it returns without waiting. Reading the clock twice is a good part of what such a call
+  ///                      takes, so only some of them, drawn at random, are timed and stand for the others.
+  explicit Call(bool is_immediate = false)
+      : outermost_(depth_++ == 0 && recorder.active()),
+        stands_for_(!outermost_     ? 0
+                    : !is_immediate ? 1
+                    : draw()        ? drawn_of_
+                                    : 0),
+        start_ticks_(stands_for_ > 0 ? ticks() : 0) {}
   ~Call() {
     --depth_;
-    if (outermost_) recorder.add_time(start_ticks_, ticks());
+    if (stands_for_ > 0) recorder.add_time(start_ticks_, ticks(), stands_for_);
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -51,10 +60,20 @@ class Call {
   [[nodiscard]] bool counts(int result) const { return outermost_ && result == 0; }
 
  private:
+  static constexpr unsigned drawn_of_ = 16;
+
+  /// At random, since loops make the same few calls again and again.
+  static bool draw() {
+    random_ = random_ * 1664525u + 1013904223u;
+    return random_ < UINT32_MAX / drawn_of_;
+  }
+
   // In the block that the loader reserves at the start: the recorder is always loaded with the program.
   static inline thread_local int depth_ __attribute__((tls_model("initial-exec"))) = 0;
+  static inline thread_local std::uint32_t random_ __attribute__((tls_model("initial-exec"))) = 1;
 
   bool outermost_;
+  unsigned stands_for_;
   std::uint64_t start_ticks_;
 };
 
