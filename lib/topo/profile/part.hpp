@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -69,9 +70,10 @@ class Part {
     const std::uint64_t last = header_->last_ticks.load(std::memory_order_relaxed);
     return static_cast<double>(last - header_->start_ticks) * header_->seconds_per_tick;
   }
+  /// An estimate, since immediate calls are timed by samples, but never more than the whole.
   [[nodiscard]] double communication_seconds() const {
-    return static_cast<double>(header_->mpi_ticks.load(std::memory_order_relaxed)) *
-           header_->seconds_per_tick;
+    const std::uint64_t in_mpi = header_->mpi_ticks.load(std::memory_order_relaxed);
+    return std::min(static_cast<double>(in_mpi) * header_->seconds_per_tick, seconds());
   }
 
  private:
