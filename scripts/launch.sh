@@ -1,5 +1,5 @@
-# Shared by the batch templates; sourced, never run. A template sets job_id, ranks, and hosts_of_job, which prints the host
-# of each rank in the default order, one per line, and then calls run_step.
+# Shared by the batch templates; sourced, never run. A template sets job_id, ranks, and hosts_of_job, which prints the
+# host of each rank in the default order, one per line, and then calls run_step.
 #
 #   SELVAGE_TREE      the source tree (what the templates are submitted from)
 #   SELVAGE_BUILD     the build folder ($SELVAGE_TREE/build/cuda)

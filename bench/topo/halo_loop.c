@@ -1,9 +1,11 @@
-// What the recorder costs a halo loop. A row of ranks, each with a square field of doubles, exchanges two rows with each
-// neighbour and sweeps. Blocks of iterations take turns between MPI as the program finds it, which under LD_PRELOAD is the
-// recorder, and the MPI library's own functions, so that whatever else runs on the machine meets both alike.
+// What the recorder costs a halo loop. A row of ranks, each with a square field of doubles, exchanges two rows with
+// each neighbour and sweeps. Blocks of iterations take turns between MPI as the program finds it, which under
+// LD_PRELOAD is the recorder, and the MPI library's own functions, so that whatever else runs on the machine meets both
+// alike.
+//
 // usage: halo_loop CELLS ITERATIONS_PER_BLOCK; 0 cells: the exchange of one double each way alone
-// prints: microseconds per iteration of the fastest block without and with the recorder, the ratio of these, and the median
-// of the ratios of neighbouring blocks
+// prints: microseconds per iteration of the fastest block without and with the recorder, the ratio of these, and the
+// median of the ratios of neighbouring blocks
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What the recorder of MPI traffic costs a halo loop of two ranks; see halo_loop.c. The rows "none" are the same without a
-# recorder, which shows how far the ratios can be trusted. usage: profile_overhead.sh [BUILD_DIR]
+# What the recorder of MPI traffic costs a halo loop of two ranks; see halo_loop.c. The rows "none" are the same
+# without a recorder, which shows how far the ratios can be trusted. usage: profile_overhead.sh [BUILD_DIR]
 set -euo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$(cd "${1:-$repository/build/serial}" && pwd)

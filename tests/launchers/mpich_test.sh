@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# mpich_test.sh LAUNCHER: MPICH's own launcher must follow a list of cores, rank by rank, as bind.sh sees it. Exit code 77
-# where this process may not use two cores.
+# mpich_test.sh LAUNCHER: MPICH's own launcher must follow a list of cores, rank by rank, as bind.sh sees it. Exit
+# code 77 where this process may not use two cores.
 set -euo pipefail
 unset OMP_NUM_THREADS  # nproc believes it
 launcher=$1

@@ -179,8 +179,12 @@ write_mapper() {
 # map --traffic PROFILE --fabric slurm:FILE --output JSON --nodes LIST --slots-per-host N
 # rankfile --placement JSON --format slurm --output FILE
 case "$1 $2 $4 $6" in
-  "map --traffic --fabric --output") [ -e "$3" ] && [ "${9}" = n0,n1,n2,n3 ] && [ "${11}" = 2 ] && echo backwards >"$7" ;;
-  "rankfile --placement --format --output") [ "$(cat "$3")" = backwards ] && printf '%s\n' n3 n3 n2 n2 n1 n1 n0 n0 >"$7" ;;
+  "map --traffic --fabric --output")
+    [ -e "$3" ] && [ "${9}" = n0,n1,n2,n3 ] && [ "${11}" = 2 ] && echo backwards >"$7"
+    ;;
+  "rankfile --placement --format --output")
+    [ "$(cat "$3")" = backwards ] && printf '%s\n' n3 n3 n2 n2 n1 n1 n0 n0 >"$7"
+    ;;
   *) exit 2 ;;
 esac
 EOF
@@ -191,10 +195,12 @@ test_batch_template() {
   write_mapper
   export SELVAGE_TOPO=$work/mapper SELVAGE_FABRIC=slurm:$work/topology.conf
   export SELVAGE_TREE=$tree SELVAGE_BUILD=$build SELVAGE_OUT=$work/out
-  # Pretended nodes share the processors, and a folder for shared memory in which their segments' names would be the same.
+  # Pretended nodes share the processors, and a folder for shared memory in which their segments' names would be the
+  # same.
   export SELVAGE_LAUNCHER="mpirun --oversubscribe --bind-to none" OMP_NUM_THREADS=1
   export OMPI_MCA_pml=ob1 OMPI_MCA_btl=tcp,self OMPI_MCA_btl_tcp_if_include=lo
-  export SELVAGE_APP="$build/apps/jacobi/jacobi $tree/inputs/jacobi/dirichlet.toml --set grid.cells=[63,63] --set run.steps=200 --verify"
+  export SELVAGE_APP="$build/apps/jacobi/jacobi $tree/inputs/jacobi/dirichlet.toml --set grid.cells=[63,63]"
+  SELVAGE_APP+=" --set run.steps=200 --verify"
   local step
   for step in profile map production; do
     submit "template_$step" "$tree/scripts/slurm/job.sbatch" "$step" >/dev/null
@@ -226,7 +232,8 @@ EOF
 test_mpich() {
   local program=$build/tests/mpi/topo/profile/profile_traffic_mpich script
   [ -x "$program" ] || return 0
-  script=$(batch by_mpich <<<"SLURM_HOSTFILE=$work/hosts srun --mpi=pmi2 -n 8 -m arbitrary $tree/scripts/bind.sh $program ring")
+  script=$(batch by_mpich <<<"SLURM_HOSTFILE=$work/hosts srun --mpi=pmi2 -n 8 -m arbitrary \
+    $tree/scripts/bind.sh $program ring")
   expect_placed "srun --mpi=pmi2 with MPICH" "$(submit by_mpich "$script" | placed)"
 }
 

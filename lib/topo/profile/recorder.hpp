@@ -40,8 +40,8 @@ extern Recorder recorder;
 /// One call of MPI by the program. Calls that MPI makes of itself inside are not the program's: they pass uncounted.
 class Call {
  public:
-  /// \param is_immediate  whether it returns without waiting. Reading the clock twice is a good part of what such a call
-  ///                      takes, so only some of them, drawn at random, are timed and stand for the others.
+  /// \param is_immediate  whether it returns without waiting. Reading the clock twice is a good part of what such
+  ///                      a call takes, so only some of them, drawn at random, are timed and stand for the others.
   explicit Call(bool is_immediate = false)
       : outermost_(depth_++ == 0 && recorder.active()),
         stands_for_(!outermost_     ? 0

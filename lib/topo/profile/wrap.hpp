@@ -27,8 +27,8 @@ inline std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type) {
 
 }  // namespace selvage::profile
 
-// Defines MPI_<name>, which calls the MPI library's own and then, if that succeeded, evaluates `record`. All the names here
-// that begin with I are of immediate calls.
+// Defines MPI_<name>, which calls the MPI library's own and then, if that succeeded, evaluates `record`. All the
+// names here that begin with I are of immediate calls.
 //
 // PMPI_<name> is the same function: the Fortran layers of Open MPI (mpif.h, mpi and mpi_f08) call PMPI_<name>, from a
 // library of their own, so that this is where every language's calls meet. MPICH's call MPI_<name>.

@@ -50,8 +50,8 @@ constexpr bool for_open_mpi = true;
 constexpr bool for_open_mpi = false;  // MPICH and its kin, which share its handles
 #endif
 
-/// Whether the program runs with the MPI that this recorder was built for. If not, handles are of another kind: nothing may
-/// be asked with them, and the program's calls are passed on untouched.
+/// Whether the program runs with the MPI that this recorder was built for. If not, handles are of another kind:
+/// nothing may be asked with them, and the program's calls are passed on untouched.
 bool is_own_mpi() {
   const std::string name = library_name();
   if (name.starts_with(open_mpi) == for_open_mpi) return true;

@@ -56,8 +56,9 @@ class Silence {
   void* data_ = nullptr;
 };
 
-/// The variable in which HDF5 keeps a type. A program that is linked with this same HDF5 may hold its variables (by a copy
-/// relocation), and the library fills those: the writer, which looks into its own libraries first, finds them unfilled.
+/// The variable in which HDF5 keeps a type. A program that is linked with this same HDF5 may hold its variables (by a
+/// copy relocation), and the library fills those: the writer, which looks into its own libraries first, finds them
+/// unfilled.
 hid_t type_in(hid_t own, const char* variable) {
   if (H5Iis_valid(own) > 0) return own;
   const void* const held = dlsym(dlopen(nullptr, RTLD_LAZY), variable);

@@ -2,9 +2,9 @@
 
 #include "part.hpp"
 
-// The writer is a library of its own, libselvage_profile_writer.so, which the recorder opens for itself alone when there
-// is something to write. So HDF5 is never among the libraries that the program's own symbols are looked up in: a
-// program with another HDF5 keeps it, and one without doesn't notice. Nothing here knows MPI.
+// The writer is a library of its own, libselvage_profile_writer.so, which the recorder opens for itself alone when
+// there is something to write. So HDF5 is never among the libraries that the program's own symbols are looked up in:
+// a program with another HDF5 keeps it, and one without doesn't notice. Nothing here knows MPI.
 
 namespace selvage::profile {
 

@@ -1,5 +1,6 @@
-// profile_check_monitoring FILE PREFIX RANKS: whether a profile shows the same point-to-point messages as Open MPI counted
-// itself (its monitoring component, which writes PREFIX.<rank>.prof). For programs that call no collective with data.
+// profile_check_monitoring FILE PREFIX RANKS: whether a profile shows the same point-to-point messages as Open MPI
+// counted itself (its monitoring component, which writes PREFIX.<rank>.prof). For programs that call no collective
+// with data.
 
 #include "matrix_file.hpp"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# netpipe_test.sh RECORDER CHECKER LAUNCHER...: NetPIPE, a program that isn't ours, against Open MPI's own monitoring. Exit
-# code 77 where one of the two is missing.
+# netpipe_test.sh RECORDER CHECKER LAUNCHER...: NetPIPE, a program that isn't ours, against Open MPI's own monitoring.
+# Exit code 77 where one of the two is missing.
 set -euo pipefail
 recorder=$1 checker=$2
 shift 2

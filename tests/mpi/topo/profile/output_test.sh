@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# output_test.sh RECORDER CHECKER MERGER PROGRAM OTHER_MPI_PROGRAM OTHER_LAUNCHER LAUNCHER...: where files go, and what happens
-# where they can't: one line, and nothing else about the program changes. The other MPI's may be empty.
+# output_test.sh RECORDER CHECKER MERGER PROGRAM OTHER_MPI_PROGRAM OTHER_LAUNCHER LAUNCHER...: where files go, and
+# what happens where they can't: one line, and nothing else about the program changes. The other MPI's may be empty.
 set -euo pipefail
 recorder=$1 checker=$2 merger=$3 program=$4 other_program=$5 other_launcher=$6
 shift 6
@@ -41,7 +41,7 @@ grep -q '^libselvage_profile: no profile was written: .*/missing/profile.h5' log
 
 mkdir parts
 record SELVAGE_PROFILE_FILE=profile.h5 SELVAGE_PROFILE_PARTS=parts -- killed && fail "killed ranks, exit code 0"
-[ "$(ls parts | wc -l)" -eq 2 ] || fail "parts: $(ls parts)"
+[ "$(find parts -type f | wc -l)" -eq 2 ] || fail "parts: $(ls parts)"
 "$merger" parts/profile.h5 merged.h5
 "$checker" merged.h5 ring 2 0
 [ -z "$(ls parts)" ] || fail "parts are left: $(ls parts)"
