@@ -2,6 +2,7 @@
 #include "writer.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -93,17 +94,33 @@ bool merge(const std::string& parts_of, const std::string& output, Failure& fail
   return true;
 }
 
+/// Held by one process of the host at a time, and let go by its death too.
+class MergeLock {
+ public:
+  explicit MergeLock(const std::string& output)
+      : path_(output + ".merging"), file_(open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)) {
+    // Where a file system knows no locks, merging goes on without.
+    if (file_ >= 0) (void)flock(file_, LOCK_EX);
+  }
+  ~MergeLock() {
+    unlink(path_.c_str());
+    if (file_ >= 0) close(file_);
+  }
+  MergeLock(const MergeLock&) = delete;
+  MergeLock& operator=(const MergeLock&) = delete;
+
+ private:
+  std::string path_;
+  int file_;
+};
+
 }  // namespace
 
 bool selvage_profile_merge(const char* parts_of, const char* output, Failure& failure) {
-  const std::string lock_path = std::string(output) + ".merging";
-  // Several ranks may call MPI_Abort at a time, and one is enough.
-  const int lock = open(lock_path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (lock < 0) return fail(failure, output, "can't make <file>.merging, or it is being merged already");
-  const bool merged = merge(parts_of, output, failure);
-  close(lock);
-  unlink(lock_path.c_str());
-  return merged;
+  // Several ranks may call MPI_Abort at a time. The first one merges, and the others mustn't end the job before that;
+  // they find no parts then.
+  const MergeLock lock(output);
+  return merge(parts_of, output, failure);
 }
 
 }  // namespace selvage::profile

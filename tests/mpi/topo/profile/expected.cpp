@@ -144,6 +144,7 @@ Expected expected_of(const std::string& program, int ranks) {
       {"ring_on_both", ring},
       {"collectives_on_device", collectives_on_device},
       {"aborting", ring},
+      {"all_aborting", ring},
       {"killed", ring},
       {"leaving", ring},
       {"failing", ring},

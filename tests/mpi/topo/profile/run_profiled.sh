@@ -25,7 +25,7 @@ if [ "$case" = leaving ]; then plain=$((plain > 0)) profiled=$((profiled > 0)); 
 
 complete=1
 case $case in
-  aborting | killed | leaving) complete=0 ;;
+  aborting | all_aborting | killed | leaving) complete=0 ;;
   failing) ;;
   *)
     [ "$plain" -eq 0 ] || fail "exit code $plain without the recorder: $(cat plain.txt)"

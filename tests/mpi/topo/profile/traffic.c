@@ -213,6 +213,12 @@ static void aborting(void) {
   for (;;) pause();
 }
 
+static void all_aborting(void) {
+  ring();
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Abort(MPI_COMM_WORLD, 7);
+}
+
 static void killed(void) {
   ring();
   MPI_Barrier(MPI_COMM_WORLD);
@@ -270,6 +276,7 @@ static const struct {
                 {"ring_on_both", ring_on_both},
                 {"collectives_on_device", collectives_on_device},
                 {"aborting", aborting},
+                {"all_aborting", all_aborting},
                 {"killed", killed},
                 {"leaving", leaving},
                 {"failing", failing}};
