@@ -31,6 +31,14 @@ SELVAGE_TIME(Comm_split, (MPI_Comm a, int b, int c, MPI_Comm* d), (a, b, c, d));
 SELVAGE_TIME(Comm_split_type, (MPI_Comm a, int b, int c, MPI_Info d, MPI_Comm* e), (a, b, c, d, e));
 SELVAGE_TIME(Comm_create, (MPI_Comm a, MPI_Group b, MPI_Comm* c), (a, b, c));
 SELVAGE_TIME(Comm_create_group, (MPI_Comm a, MPI_Group b, int c, MPI_Comm* d), (a, b, c, d));
+SELVAGE_TIME(Intercomm_create, (MPI_Comm a, int b, MPI_Comm c, int d, int e, MPI_Comm* f),
+             (a, b, c, d, e, f));
+SELVAGE_TIME(Cart_create, (MPI_Comm a, int b, const int c[], const int d[], int e, MPI_Comm* f),
+             (a, b, c, d, e, f));
+SELVAGE_TIME(Dist_graph_create_adjacent,
+             (MPI_Comm a, int b, const int c[], const int d[], int e, const int f[], const int g[],
+              MPI_Info h, int i, MPI_Comm* j),
+             (a, b, c, d, e, f, g, h, i, j));
 SELVAGE_TIME(Comm_free, (MPI_Comm * a), (a));
 
 SELVAGE_TIME(Win_create, (void* a, MPI_Aint b, int c, MPI_Info d, MPI_Comm e, MPI_Win* f),
@@ -58,6 +66,12 @@ SELVAGE_TIME(Win_flush_local_all, (MPI_Win a), (a));
 // Open MPI can do files by code that calls MPI itself: counted as time only, like the rest.
 SELVAGE_TIME(File_open, (MPI_Comm a, const char* b, int c, MPI_Info d, MPI_File* e), (a, b, c, d, e));
 SELVAGE_TIME(File_close, (MPI_File * a), (a));
+SELVAGE_TIME(File_read, (MPI_File a, void* b, int c, MPI_Datatype d, MPI_Status* e), (a, b, c, d, e));
+SELVAGE_TIME(File_read_at, (MPI_File a, MPI_Offset b, void* c, int d, MPI_Datatype e, MPI_Status* f),
+             (a, b, c, d, e, f));
+SELVAGE_TIME(File_write, (MPI_File a, const void* b, int c, MPI_Datatype d, MPI_Status* e), (a, b, c, d, e));
+SELVAGE_TIME(File_write_at, (MPI_File a, MPI_Offset b, const void* c, int d, MPI_Datatype e, MPI_Status* f),
+             (a, b, c, d, e, f));
 SELVAGE_TIME(File_read_all, (MPI_File a, void* b, int c, MPI_Datatype d, MPI_Status* e), (a, b, c, d, e));
 SELVAGE_TIME(File_read_at_all, (MPI_File a, MPI_Offset b, void* c, int d, MPI_Datatype e, MPI_Status* f),
              (a, b, c, d, e, f));
