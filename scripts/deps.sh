@@ -7,6 +7,8 @@ usage() {
   cat <<EOF
 usage: scripts/deps.sh [--kokkos serial|openmp|cuda]...   install packages, build these Kokkos variants (serial)
        scripts/deps.sh --ucx                              unpack a UCX that takes pointers to GPU memory
+       scripts/deps.sh --slurm                            install a Slurm, for the test of the batch templates
+       scripts/deps.sh --mpich                            install MPICH beside Open MPI, for its profiler
        scripts/deps.sh --print-prefix VARIANT             print where that Kokkos is or will be, and nothing else
        scripts/deps.sh --bundle                           fill .deps/ for a host that can't download
 
@@ -41,6 +43,10 @@ required_packages=(
 optional_packages=(
   "libscotch-dev"
   "libbenchmark-dev"
+  # The profiler's own HDF5, and programs for its tests.
+  "libhdf5-dev"
+  "gfortran"
+  "netpipe-openmpi"
 )
 
 main() {
@@ -54,6 +60,14 @@ main() {
       --ucx)
         mkdir -p "$deps_dir"
         install_ucx
+        return
+        ;;
+      --slurm)
+        install_extra slurmctld slurmd slurm-client munge
+        return
+        ;;
+      --mpich)
+        install_mpich
         return
         ;;
       --print-prefix)
@@ -136,6 +150,21 @@ install_packages() {
     echo "installing ${optional[*]}"
     apt_install "${optional[@]}" || echo "$script_name: warning: going on without ${optional[*]}" >&2
   fi
+}
+
+install_extra() {
+  local missing
+  mapfile -t missing < <(missing_of "$@")
+  [ ${#missing[@]} -eq 0 ] || apt_install "${missing[@]}" || fail "apt-get install ${missing[*]} failed"
+}
+
+# The distribution's alternatives prefer Open MPI for mpicc and mpirun; nothing else may change them either.
+install_mpich() {
+  local before after
+  before=$(readlink -f "$(command -v mpicc)" "$(command -v mpirun)" || true)
+  install_extra mpich libmpich-dev
+  after=$(readlink -f "$(command -v mpicc)" "$(command -v mpirun)" || true)
+  [ -z "$before" ] || [ "$before" = "$after" ] || fail "mpicc and mpirun are now MPICH's: see update-alternatives --config mpi"
 }
 
 kokkos_options() {

@@ -1,0 +1,85 @@
+# Shared by the batch templates; sourced, never run. A template sets job_id, ranks, and hosts_of_job, which prints the
+# host of each rank in the default order, one per line, and then calls run_step.
+#
+#   SELVAGE_TREE      the source tree (what the templates are submitted from)
+#   SELVAGE_BUILD     the build folder ($SELVAGE_TREE/build/cuda)
+#   SELVAGE_APP       the mini-app and its arguments (jacobi with inputs/jacobi/dirichlet.toml)
+#   SELVAGE_OUT       where everything goes; one for the three steps (selvage-out)
+#   SELVAGE_LAUNCHER  the launcher and its flags (mpirun), or srun, or mpirun.mpich
+#   SELVAGE_BIND      flags of bind.sh, e.g. --one-gpu
+#   SELVAGE_FABRIC    what selvage-topo map takes for --fabric (job: found by the job's ranks), e.g. slurm:topology.conf
+#   SELVAGE_TOPO      selvage-topo ($SELVAGE_BUILD/lib/topo/selvage-topo)
+# shellcheck shell=bash
+set -euo pipefail
+: "${job_id:?}" "${ranks:?}"
+
+tree=${SELVAGE_TREE:-$PWD}
+build=${SELVAGE_BUILD:-$tree/build/cuda}
+out=${SELVAGE_OUT:-$PWD/selvage-out}
+topo=${SELVAGE_TOPO:-$build/lib/topo/selvage-topo}
+fabric=${SELVAGE_FABRIC:-job}
+read -ra app <<<"${SELVAGE_APP:-$build/apps/jacobi/jacobi $tree/inputs/jacobi/dirichlet.toml}"
+read -ra bind <<<"$tree/scripts/bind.sh ${SELVAGE_BIND:-}"
+read -ra launcher <<<"${SELVAGE_LAUNCHER:-mpirun}"
+profile=$out/profile.h5
+
+# launch HOSTS COMMAND...: rank n runs on the host of line n. All launchers read the same file.
+launch() {
+  local hosts=$1
+  shift
+  case ${launcher[0]##*/} in
+    srun) SLURM_HOSTFILE=$hosts "${launcher[@]}" --ntasks "$ranks" --distribution arbitrary "${bind[@]}" "$@" ;;
+    *mpich | *hydra) "${launcher[@]}" -f "$hosts" -n "$ranks" "${bind[@]}" "$@" ;;
+    *) "${launcher[@]}" --hostfile "$hosts" --map-by seq -n "$ranks" "${bind[@]}" "$@" ;;
+  esac
+}
+
+# Once, in the default order, under the recorder of its traffic. What ranks of one host put straight into each other's
+# memory no recorder of MPI sees, so that the app's halos go through MPI this time.
+profile_step() {
+  local recorder=$build/lib/topo/profile/libselvage_profile.so
+  case ${launcher[0]##*/} in
+    *mpich | *hydra) recorder=$build/lib/topo/profile/libselvage_profile_mpich.so ;;
+  esac
+  launch "$hosts" env "LD_PRELOAD=$recorder" "SELVAGE_PROFILE_FILE=$profile" \
+    "${app[@]}" --set comm.transport=mpi_staged --out "$out/profile"
+}
+
+# What the profile makes of the hosts of this job: the list "placed". Without a profile, the default order.
+map_step() {
+  placed=$out/placed-$job_id
+  if [ ! -e "$profile" ]; then
+    echo "launch.sh: there is no $profile: default order" >&2
+    cp "$hosts" "$placed"
+    return
+  fi
+  local map=("$topo" map --traffic "$profile" --fabric "$fabric" --output "$placed.json")
+  case $fabric in
+    job) launch "$hosts" "${map[@]}" ;;
+    slurm:*)
+      "${map[@]}" --nodes "$(sort -u "$hosts" | paste -sd,)" \
+        --slots-per-host "$(sort "$hosts" | uniq -c | sort -n | awk 'END { print $1 }')"
+      ;;
+    *) "${map[@]}" ;;
+  esac
+  "$topo" rankfile --placement "$placed.json" --format slurm --output "$placed"
+}
+
+# Another job has other hosts, so that this one maps for itself.
+production_step() {
+  map_step
+  launch "$placed" "${app[@]}" --out "$out/production"
+}
+
+run_step() {
+  mkdir -p "$out"
+  hosts=$out/hosts-$job_id
+  hosts_of_job >"$hosts"
+  case ${1:-} in
+    profile | map | production) "$1_step" ;;
+    *)
+      echo "the step is profile, map or production, not '${1:-}'" >&2
+      exit 2
+      ;;
+  esac
+}

@@ -1,0 +1,250 @@
+#!/usr/bin/env bash
+# slurm_test.sh TREE BUILD: a Slurm of four pretended nodes on this machine, in a temporary folder; ranks must go where
+# hostfiles say, and the batch template must run jacobi. Exit code 77 where Slurm can't be started.
+set -euo pipefail
+tree=$1 build=$2
+nodes=4
+
+skip() {
+  echo "skipped: $*"
+  exit 77
+}
+
+fail() {
+  echo "slurm_test.sh: $*" >&2
+  tail -n 15 "$work"/*.log >&2 || true
+  exit 1
+}
+
+for program in munged slurmctld slurmd sbatch squeue scancel srun scontrol sinfo runuser; do
+  PATH=$PATH:/usr/sbin:/sbin command -v "$program" >/dev/null || skip "there is no $program (scripts/deps.sh --slurm)"
+done
+[ "$(id -u)" -eq 0 ] || skip "Slurm's daemons are started as root"
+id munge >/dev/null 2>&1 || skip "there is no user munge"
+export PATH=$PATH:/usr/sbin:/sbin
+
+work=$(mktemp -d /tmp/selvage-slurm-XXXXXX)
+chmod 755 "$work"
+daemons=()
+
+# By their ids and no others': the machine may have a Slurm of its own.
+stop() {
+  local pid tries
+  if [ ${#daemons[@]} -gt 1 ]; then
+    timeout 5 scancel --quiet --user root 2>/dev/null || true
+    for ((tries = 0; tries < 25; ++tries)); do
+      [ -n "$(timeout 5 squeue --noheader 2>/dev/null)" ] || break
+      sleep 0.2
+    done
+  fi
+  for pid in "${daemons[@]}"; do kill "$pid" 2>/dev/null || true; done
+  for pid in "${daemons[@]}"; do wait "$pid" 2>/dev/null || true; done
+  rm -rf "$work"
+}
+trap stop EXIT
+
+# background LOG COMMAND...
+background() {
+  local log=$1
+  shift
+  "$@" >"$work/$log.log" 2>&1 &
+  daemons+=($!)
+}
+
+start_munge() {
+  mkdir "$work/munge"
+  dd if=/dev/urandom of="$work/munge/key" bs=128 count=1 2>/dev/null
+  chmod 600 "$work/munge/key"
+  chown -R munge: "$work/munge"
+  background munged runuser -u munge -- munged --foreground --key-file="$work/munge/key" \
+    --socket="$work/munge/socket" --pid-file="$work/munge/pid" --log-file="$work/munge/log" \
+    --seed-file="$work/munge/seed"
+  wait_for "munged" test -S "$work/munge/socket"
+}
+
+# wait_for WHAT COMMAND...: until the command succeeds, half a minute at the longest
+wait_for() {
+  local what=$1 tries
+  shift
+  for ((tries = 0; tries < 150; ++tries)); do
+    if "$@" >/dev/null 2>&1; then return; fi
+    sleep 0.2
+  done
+  fail "$what didn't come"
+}
+
+# Ports that nobody listens on just now.
+free_ports() {
+  local base
+  for ((base = 20000 + RANDOM % 20000; ; base += 10)); do
+    if ! grep -qE ":$(printf '(%04X|%04X|%04X|%04X|%04X)' $((base)) $((base + 1)) $((base + 2)) $((base + 3)) \
+      $((base + 4))) " /proc/net/tcp /proc/net/tcp6 2>/dev/null; then
+      echo "$base"
+      return
+    fi
+  done
+}
+
+write_configuration() {
+  local base
+  base=$(free_ports)
+  mkdir "$work/state" "$work/spool"
+  export SLURM_CONF=$work/slurm.conf
+  cat >"$SLURM_CONF" <<EOF
+ClusterName=selvage
+SlurmctldHost=$(uname -n)(127.0.0.1)
+SlurmctldPort=$base
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket=$work/munge/socket
+CryptoType=crypto/munge
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+SlurmdParameters=config_overrides
+MpiDefault=none
+ReturnToService=2
+StateSaveLocation=$work/state
+SlurmctldPidFile=$work/slurmctld.pid
+SlurmdSpoolDir=$work/spool/%n
+SlurmdPidFile=$work/slurmd-%n.pid
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+NodeName=n[0-3] NodeHostname=$(uname -n) NodeAddr=127.0.0.1 Port=[$((base + 1))-$((base + 4))] CPUs=2
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+EOF
+}
+
+all_idle() { [ "$(sinfo --noheader --format=%t%D)" = "idle$nodes" ]; }
+
+start_slurm() {
+  local i
+  write_configuration
+  background slurmctld slurmctld -D -f "$SLURM_CONF"
+  for ((i = 0; i < nodes; ++i)); do
+    mkdir "$work/spool/n$i"
+    background "slurmd-n$i" slurmd -D -N "n$i" -f "$SLURM_CONF"
+  done
+  wait_for "Slurm's nodes" all_idle
+}
+
+# submit NAME COMMAND...: as a batch job on all nodes; prints what it printed
+submit() {
+  local name=$1
+  shift
+  timeout 60 sbatch --wait --time=1 --output="$work/$name.out" --nodes="$nodes" --ntasks-per-node=2 --job-name="$name" \
+    --chdir="$work" "$@" >"$work/$name.log" 2>&1 || fail "$name failed: $(cat "$work/$name.log" "$work/$name.out")"
+  cat "$work/$name.out"
+}
+
+# placed: of bind.sh's lines, "rank node" in the order of ranks
+placed() { sed -nE 's/^bind.sh: rank ([0-9]+), node ([^,]+),.*/\1 \2/p' | sort -n; }
+
+expect_placed() {
+  local what=$1 found=$2
+  local wanted
+  wanted=$(awk '{ print NR - 1, $1 }' "$work/hosts")
+  [ "$found" = "$wanted" ] || fail "$what put the ranks elsewhere: $(tr '\n' ';' <<<"$found") not $(tr '\n' ';' <<<"$wanted")"
+  echo "passed: $what"
+}
+
+# An order that no default has.
+arbitrary_hosts() { printf '%s\n' n3 n0 n2 n2 n1 n3 n1 n0; }
+
+batch() {
+  local file=$work/$1.sh
+  printf '#!/usr/bin/env bash\nset -e\n' >"$file"
+  cat >>"$file"
+  echo "$file"
+}
+
+test_arbitrary_hostfiles() {
+  arbitrary_hosts >"$work/hosts"
+  local script
+  script=$(batch by_srun <<<"SLURM_HOSTFILE=$work/hosts srun -n 8 -m arbitrary $tree/scripts/bind.sh true")
+  expect_placed "srun -m arbitrary" "$(submit by_srun "$script" | placed)"
+  script=$(batch by_mpirun <<<"mpirun --hostfile $work/hosts --map-by seq -n 8 $tree/scripts/bind.sh true")
+  expect_placed "mpirun --map-by seq" "$(submit by_mpirun "$script" | placed)"
+  awk '{ printf "rank %d=%s slot=%d\n", NR - 1, $1, 0 }' "$work/hosts" >"$work/rankfile"
+  script=$(batch by_rankfile <<<"mpirun --rankfile $work/rankfile -n 8 --oversubscribe $tree/scripts/bind.sh true")
+  expect_placed "mpirun --rankfile" "$(submit by_rankfile "$script" | placed)"
+}
+
+# Stands in for selvage-topo, with a placement that no default is: the hosts backwards.
+write_mapper() {
+  cat >"$work/mapper" <<'EOF'
+#!/usr/bin/env bash
+# map --traffic PROFILE --fabric slurm:FILE --output JSON --nodes LIST --slots-per-host N
+# rankfile --placement JSON --format slurm --output FILE
+case "$1 $2 $4 $6" in
+  "map --traffic --fabric --output")
+    [ -e "$3" ] && [ "${9}" = n0,n1,n2,n3 ] && [ "${11}" = 2 ] && echo backwards >"$7"
+    ;;
+  "rankfile --placement --format --output")
+    [ "$(cat "$3")" = backwards ] && printf '%s\n' n3 n3 n2 n2 n1 n1 n0 n0 >"$7"
+    ;;
+  *) exit 2 ;;
+esac
+EOF
+  chmod +x "$work/mapper"
+}
+
+test_batch_template() {
+  write_mapper
+  export SELVAGE_TOPO=$work/mapper SELVAGE_FABRIC=slurm:$work/topology.conf
+  export SELVAGE_TREE=$tree SELVAGE_BUILD=$build SELVAGE_OUT=$work/out
+  # Pretended nodes share the processors, and a folder for shared memory in which their segments' names would be the
+  # same.
+  export SELVAGE_LAUNCHER="mpirun --oversubscribe --bind-to none" OMP_NUM_THREADS=1
+  export OMPI_MCA_pml=ob1 OMPI_MCA_btl=tcp,self OMPI_MCA_btl_tcp_if_include=lo
+  export SELVAGE_APP="$build/apps/jacobi/jacobi $tree/inputs/jacobi/dirichlet.toml --set grid.cells=[63,63]"
+  SELVAGE_APP+=" --set run.steps=200 --verify"
+  local step
+  for step in profile map production; do
+    submit "template_$step" "$tree/scripts/slurm/job.sbatch" "$step" >/dev/null
+    echo "passed: job.sbatch $step"
+  done
+  [ -e "$SELVAGE_OUT/profile.h5" ] || fail "no profile was written"
+  [ -e "$SELVAGE_OUT/production/run.json" ] || fail "the production run left nothing"
+  printf '%s\n' n3 n3 n2 n2 n1 n1 n0 n0 >"$work/hosts"
+  expect_placed "job.sbatch production" "$(placed <"$work/template_production.out")"
+}
+
+# With the true mapper, on a fabric whose switches join the hosts in another order than that of their names.
+test_true_mapper() {
+  cat >"$work/topology.conf" <<'EOF'
+SwitchName=s0 Nodes=n0,n3
+SwitchName=s1 Nodes=n1,n2
+SwitchName=top Switches=s0,s1
+EOF
+  export SELVAGE_TOPO=$true_mapper
+  submit mapped "$tree/scripts/slurm/job.sbatch" production >/dev/null
+  local list
+  list=$(find "$SELVAGE_OUT" -name 'placed-*' ! -name '*.json' -newer "$work/template_production.out")
+  [ "$(sort "$list")" = "$(printf '%s\n' n0 n0 n1 n1 n2 n2 n3 n3)" ] || fail "the mapper's list: $(cat "$list")"
+  cp "$list" "$work/hosts"
+  expect_placed "job.sbatch production, mapped" "$(placed <"$work/mapped.out")"
+}
+
+# MPICH's programs can be started by srun itself.
+test_mpich() {
+  local program=$build/tests/mpi/topo/profile/profile_traffic_mpich script
+  [ -x "$program" ] || return 0
+  script=$(batch by_mpich <<<"SLURM_HOSTFILE=$work/hosts srun --mpi=pmi2 -n 8 -m arbitrary \
+    $tree/scripts/bind.sh $program ring")
+  expect_placed "srun --mpi=pmi2 with MPICH" "$(submit by_mpich "$script" | placed)"
+}
+
+start_munge
+start_slurm
+test_arbitrary_hostfiles
+test_mpich
+true_mapper=${SELVAGE_TOPO:-$build/lib/topo/selvage-topo}
+if [ -x "$build/apps/jacobi/jacobi" ]; then
+  test_batch_template
+  if "$true_mapper" --help 2>/dev/null | grep -qE '^ +map '; then test_true_mapper; fi
+else
+  echo "not tested without jacobi: job.sbatch"
+fi
