@@ -8,9 +8,9 @@ import matplotlib.pyplot as plt
 NAME = re.compile(r"allreduce/(?P<type>[^/]+)/(?P<ranks>\d+)(?P<unit>rank|gpu)/(?P<bytes>\d+)(?P<graph>/graph)?$")
 OURS = "Selvage"
 # What others than we give; the rest of a record's peers are our forms that were not chosen.
-OTHERS = ("NCCL", "MPI_Allreduce", "torch NCCL", "torch one_shot", "torch two_shot")
+OTHERS = ("NCCL", "NCCL, symmetric window", "MPI_Allreduce", "torch NCCL", "torch one_shot", "torch two_shot")
 STYLES = {OURS: {"color": "#1b6ca8", "linewidth": 2.2, "marker": "o"}}
-OTHER_COLORS = ("#c2571a", "#5a8f29", "#7a4fa3", "#b5922a", "#8c564b")
+OTHER_COLORS = ("#c2571a", "#d9a441", "#5a8f29", "#7a4fa3", "#b5922a", "#8c564b")
 
 
 def read_records(paths):
