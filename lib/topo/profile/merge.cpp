@@ -97,21 +97,24 @@ bool merge(const std::string& parts_of, const std::string& output, Failure& fail
 /// Held by one process of the host at a time, and let go by its death too.
 class MergeLock {
  public:
+  /// Of the output's folder: a lock file would stay behind where its rank is killed.
   explicit MergeLock(const std::string& output)
-      : path_(output + ".merging"), file_(open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)) {
+      : folder_(open(folder_of(output).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
     // Where a file system knows no locks, merging goes on without.
-    if (file_ >= 0) (void)flock(file_, LOCK_EX);
+    if (folder_ >= 0) (void)flock(folder_, LOCK_EX);
   }
   ~MergeLock() {
-    unlink(path_.c_str());
-    if (file_ >= 0) close(file_);
+    if (folder_ >= 0) close(folder_);
   }
   MergeLock(const MergeLock&) = delete;
   MergeLock& operator=(const MergeLock&) = delete;
 
  private:
-  std::string path_;
-  int file_;
+  static std::string folder_of(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  }
+  int folder_;
 };
 
 }  // namespace

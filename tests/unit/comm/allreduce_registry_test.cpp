@@ -167,19 +167,41 @@ TEST(AllreduceChoice, CombinesByLevelsWhateverTheOrderOfHosts) {
 }
 
 TEST(AllreduceChoice, LeavesSharedMemoryToHosts) {
-  const AllreduceFacts gpus{
-      .ranks = 4, .bytes = 1024, .on_host = false, .hierarchy_refusal = "it is not for GPUs"};
-  for (const auto algorithm : {AllreduceAlgorithm::gsb, AllreduceAlgorithm::btb,
-                               AllreduceAlgorithm::pipelined, AllreduceAlgorithm::hierarchical}) {
+  const AllreduceFacts gpus{.ranks = 4,
+                            .bytes = 1024,
+                            .on_host = false,
+                            .hosts = {{0, 1}, {2, 3}},
+                            .hierarchy_refusal = "it is not for GPUs"};
+  for (const auto algorithm :
+       {AllreduceAlgorithm::gsb, AllreduceAlgorithm::btb, AllreduceAlgorithm::hierarchical}) {
     EXPECT_NE(refusal(gpus, {.algorithm = algorithm, .fast = true}).find("it is not for GPUs"),
               std::string::npos);
   }
-  const AllreduceOptions by_levels{
-      .algorithm = AllreduceAlgorithm::hierarchical, .fast = true, .inner = AllreduceAlgorithm::gsb};
-  EXPECT_NE(refusal(gpus, by_levels).find("it is not for GPUs"), std::string::npos);
-  for (const auto algorithm : {AllreduceAlgorithm::mpi, AllreduceAlgorithm::ring,
-                               AllreduceAlgorithm::segmented_ring, AllreduceAlgorithm::recursive_doubling})
+  for (const auto algorithm :
+       {AllreduceAlgorithm::mpi, AllreduceAlgorithm::ring, AllreduceAlgorithm::segmented_ring,
+        AllreduceAlgorithm::recursive_doubling, AllreduceAlgorithm::pipelined})
     EXPECT_EQ(refusal(gpus, {.algorithm = algorithm, .fast = true}), "none: forced by a test");
+}
+
+TEST(AllreduceChoice, CombinesGroupsOfGpusByTwoShotOnly) {
+  const auto refused = [](const std::vector<std::vector<int>>& hosts, const AllreduceOptions& options) {
+    return refusal({.ranks = 4, .bytes = 1024, .on_host = false, .hosts = hosts}, options);
+  };
+  using enum AllreduceAlgorithm;
+  const AllreduceOptions by_levels{
+      .algorithm = hierarchical, .fast = true, .inner = two_shot, .outer = AllreduceAlgorithm::mpi};
+  EXPECT_EQ(refused({{0, 1}, {2, 3}}, by_levels), "none: forced by a test");
+  EXPECT_NE(refused({{0, 1}, {2, 3}}, {.algorithm = hierarchical, .fast = true, .inner = gsb, .outer = ring})
+                .find("GPUs of a group combine by two_shot, not by gsb"),
+            std::string::npos);
+  EXPECT_NE(refused({{0, 1, 2, 3}}, by_levels).find("all ranks are in one group"), std::string::npos);
+  EXPECT_NE(refused({{0}, {1, 2, 3}}, by_levels).find("groups have 1 and 3 ranks"), std::string::npos);
+  EXPECT_NE(refused({{0, 2}, {1, 3}}, {.algorithm = pipelined, .fast = true, .group_size = 2})
+                .find("the group of rank 0 is not on one host"),
+            std::string::npos);
+  const AllreduceFacts hosts{.ranks = 4, .bytes = 1024, .hosts = {{0, 1}, {2, 3}}};
+  EXPECT_NE(refusal(hosts, by_levels).find("two_shot inside a group is for GPUs"), std::string::npos);
+  EXPECT_NE(refusal(hosts, {.algorithm = nccl, .fast = true}).find("it is for GPUs"), std::string::npos);
 }
 
 TEST(AllreduceChoice, SaysWhyOneHostHasNoLeaders) {
