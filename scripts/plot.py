@@ -7,6 +7,11 @@ scripts/plot.py jacobi OUTDIR writes
 
 scripts/plot.py allreduce RECORDS.json... [--out DIR] writes
   DIR/allreduce-HARDWARE-RANKS.png  time and bus bandwidth over the size, beside the peers
+
+scripts/plot.py topo MAP.json [--traffic FILE] [--out DIR] draws what selvage-topo map --json --links printed:
+  DIR/methods.png  what each method reaches
+  DIR/links.png    the load of each link, before and after
+  DIR/traffic.png  with the file that map was given: who talks to whom, by rank and by place
 """
 
 import argparse
@@ -238,6 +243,15 @@ def plot_allreduce_records(arguments):
         raise PlotError(error) from error
 
 
+def plot_placement(arguments):
+    import plot_topo
+
+    try:
+        return plot_topo.plot_topo(arguments.map, arguments.traffic, arguments.out, save)
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise PlotError(error) from error
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     apps = parser.add_subparsers(dest="app", required=True, metavar="APP")
@@ -249,6 +263,12 @@ def parse_arguments():
     allreduce.add_argument("--out", metavar="DIR", type=pathlib.Path, default=pathlib.Path("."),
                            help="where the pictures go (the current directory)")
     allreduce.set_defaults(plot=plot_allreduce_records)
+    topo = apps.add_parser("topo", help="placements of selvage-topo map")
+    topo.add_argument("map", metavar="MAP.json", type=pathlib.Path, help="what map --json printed, best with --links")
+    topo.add_argument("--traffic", metavar="FILE", type=pathlib.Path, help="the profile (HDF5) or CSV that map was given")
+    topo.add_argument("--out", metavar="DIR", type=pathlib.Path, default=pathlib.Path("."),
+                      help="where the pictures go (the current directory)")
+    topo.set_defaults(plot=plot_placement)
     return parser.parse_args()
 
 

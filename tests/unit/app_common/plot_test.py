@@ -180,5 +180,60 @@ class PlotAllreduce(PlotCase):
         self.expect_error("is in ms, not in us", self.write([self.record("allreduce/fp32/4gpu/1024", unit="ms")]))
 
 
+class PlotTopo(PlotCase):
+    def write_map(self, **changes):
+        mapped = {"selvage_placement_version": 1, "fabric": "flat", "method": "blocks", "reason": "cheapest", "best": "blocks",
+                  "methods": [{"method": "default", "percent_of_default": 100.0}, {"method": "blocks", "percent_of_default": 80.0}],
+                  "hosts": [{"name": "a", "slots": 2}, {"name": "b", "slots": 1}],
+                  "ranks": [{"host": 0, "slot": 0}, {"host": 1, "slot": 0}, {"host": 0, "slot": 1}],
+                  "links": [{"link": "a up", "bytes": 3, "load": 3.0, "default_load": 4.0}]} | changes
+        path = self.out / "map.json"
+        path.write_text(json.dumps(mapped))
+        return path
+
+    def write_csv(self, rows="0,1,5,1,0,0\n1,2,0,0,7,1\n"):
+        path = self.out / "traffic.csv"
+        path.write_text("from,to,host_bytes,host_messages,device_bytes,device_messages\n" + rows)
+        return path
+
+    def pictures(self, *arguments):
+        result = self.plot("topo", *arguments, "--out", self.out)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        drawn = sorted(path.name for path in self.out.glob("*.png"))
+        for name in drawn:
+            self.assertTrue((self.out / name).read_bytes().startswith(PNG_SIGNATURE), name)
+        return drawn
+
+    def expect_error(self, text, *arguments):
+        result = self.plot("topo", *arguments, "--out", self.out)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(text, result.stderr)
+        self.assertNotIn("Traceback", result.stderr)
+
+    def test_draws_methods_and_links_and_traffic(self):
+        self.assertEqual(self.pictures(self.write_map(), "--traffic", self.write_csv()),
+                         ["links.png", "methods.png", "traffic.png"])
+
+    def test_reads_a_profile(self):
+        path = self.out / "profile.h5"
+        with h5py.File(path, "w") as file:
+            for memory in ("host", "device"):
+                file[f"{memory}/bytes"] = np.eye(3, k=1, dtype=np.uint64) * 8
+        self.assertEqual(self.pictures(self.write_map(), "--traffic", path), ["links.png", "methods.png", "traffic.png"])
+
+    def test_draws_what_there_is(self):
+        self.assertEqual(self.pictures(self.write_map(links=[])), ["methods.png"])
+        self.assertEqual(self.pictures(self.write_map(links=[]), "--traffic", self.write_csv("2,2,0,0,0,0\n")),
+                         ["methods.png", "traffic.png"])
+
+    def test_says_what_does_not_fit(self):
+        self.expect_error("the traffic is of 2 ranks, the placement of 3", self.write_map(), "--traffic",
+                          self.write_csv("0,1,5,1,0,0\n"))
+        (self.out / "x.csv").write_text("a,b\n1,2\n")
+        self.expect_error("doesn't begin with from,to", self.write_map(), "--traffic", self.out / "x.csv")
+        (self.out / "other.json").write_text("[]")
+        self.expect_error("is not what selvage-topo map --json prints", self.out / "other.json")
+
+
 if __name__ == "__main__":
     unittest.main()
