@@ -3,6 +3,7 @@
 #include "text_file.hpp"
 
 #include <selvage/error.hpp>
+#include <selvage/topo/probe.hpp>
 #include <selvage/topo/simulation.hpp>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::string_view slurm_prefix = "slurm:";
 constexpr std::string_view scotch_prefix = "scotch:";
+constexpr std::string_view probed_prefix = "probed:";
 
 void refuse_nodes(const FabricOptions& options) {
   if (options.nodes.empty()) return;
@@ -31,6 +33,10 @@ Fabric fabric_of(const FabricOptions& options, int ranks) {
   if (options.fabric.starts_with(scotch_prefix)) {
     const std::string path = options.fabric.substr(scotch_prefix.size());
     return fabric_from_scotch_target(read_text_file(path), path);
+  }
+  if (options.fabric.starts_with(probed_prefix)) {
+    const std::string path = options.fabric.substr(probed_prefix.size());
+    return fabric_from_probes(probes_from_json(read_text_file(path), path));
   }
   SimulatedFabric simulated = simulated_fabric_named(options.fabric);
   if (options.slots_per_host < 1) {

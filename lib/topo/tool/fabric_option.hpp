@@ -17,8 +17,8 @@ struct FabricOptions {
 /// What --fabric takes, for help texts.
 inline constexpr const char* fabric_help =
     "Where ranks can go: job (the machine under this job), slurm:FILE (topology.conf), scotch:FILE (.tgt), "
-    "or a "
-    "simulated one: flat, fat-tree, dragonfly, torus, each also with -fragmented, or pcie-tree";
+    "probed:FILE (of probe --output), or a simulated one: flat, fat-tree, dragonfly, torus, each also with "
+    "-fragmented, or pcie-tree";
 
 /// The fabric that the options name. Collective for `job`, local otherwise.
 /// \param ranks  how many slots a simulated fabric must have at least

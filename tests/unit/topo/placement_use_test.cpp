@@ -170,8 +170,9 @@ TEST(Simulation, HasSuitesWithoutRepeatedCases) {
       (void)simulated_fabric_named(request.fabric);
     }
   }
-  EXPECT_EQ(input_error([] { (void)suite_named("papre", 1, Routing::fixed); }),
-            "there is no suite 'papre', did you mean 'paper'?; there are paper, stencils, large, md, quick, all");
+  EXPECT_EQ(
+      input_error([] { (void)suite_named("papre", 1, Routing::fixed); }),
+      "there is no suite 'papre', did you mean 'paper'?; there are paper, stencils, large, md, quick, all");
 }
 
 }  // namespace

@@ -68,6 +68,32 @@ TEST_F(TopoToolFiles, MapsOntoTheJobUnderMpirunAndPrintsOnce) {
   EXPECT_EQ(occurrences(ended.output, "chosen: default"), 1) << ended.output;
 }
 
+TEST_F(TopoToolFiles, ProbesAJobAndMapsOntoWhatItMeasured) {
+  const std::string probes = path_of("probes.json");
+  const Ended probed = tool_on(2, fmt::format("probe --output {}", probes));
+  ASSERT_EQ(probed.exit_code, 0) << probed.output;
+  EXPECT_EQ(occurrences(probed.output, "2 ranks, host memory, by MPI"), 1) << probed.output;
+  const Ended mapped = tool(fmt::format("map --pattern 2d-2x1 --fabric probed:{}", probes));
+  EXPECT_EQ(mapped.exit_code, 0) << mapped.output;
+  EXPECT_NE(mapped.output.find("probed, 2 ranks on 1 hosts"), std::string::npos) << mapped.output;
+}
+
+TEST_F(TopoToolFiles, ShowsWhatAProgramSent) {
+  const std::string traffic = file("t.csv",
+                                   "from,to,host_bytes,host_messages,device_bytes,device_messages\n"
+                                   "0,2,500,1,500,1\n1,3,2000,1,0,0\n0,1,1,1,0,0\n");
+  const Ended table = tool(fmt::format("profile --traffic {} --pairs 2", traffic));
+  ASSERT_EQ(table.exit_code, 0) << table.output;
+  EXPECT_NE(table.output.find("from host memory:   2501 bytes in 3 messages"), std::string::npos)
+      << table.output;
+  EXPECT_NE(table.output.find("and 1 pairs that sent less"), std::string::npos) << table.output;
+  const Ended json = tool(fmt::format("profile --traffic {} --json", traffic));
+  const auto parsed = nlohmann::json::parse(json.output);
+  EXPECT_EQ(parsed.at("ranks"), 4);
+  EXPECT_EQ(parsed.at("device").at("bytes"), 500);
+  EXPECT_EQ(parsed.at("largest_pairs")[0].at("from"), 1);
+}
+
 TEST_F(TopoToolFiles, SimulatesAndWritesRecordsAndTable) {
   const Ended ended = tool(fmt::format("simulate --suite quick --seeds 2 --records {} --table {}",
                                        path_of("r.json"), path_of("t.md")));
@@ -109,6 +135,9 @@ TEST_F(TopoToolFiles, EndsWithTwoAndOneMessageOnBadInput) {
       {"rankfile", "--placement FILE and --format NAME are needed"},
       {"rankfile --placement /nowhere --format slurm", "cannot read /nowhere"},
       {"rankfile --format slurm --placement " + bad_json, bad_json + ": it is not JSON"},
+      {"profile", "--traffic FILE is needed"},
+      {"profile --traffic /nowhere.csv", "cannot read /nowhere.csv"},
+      {"map --pattern 2d-2x1 --fabric probed:" + bad_json, bad_json + ": it is not a JSON object"},
       {"show map", "one subcommand at a time"},
   };
   for (const auto& [arguments, message] : cases) {
