@@ -59,6 +59,11 @@ use_dependencies() {
   export Kokkos_ROOT
   if [ -d "$deps_dir/debs/usr" ]; then
     export CMAKE_PREFIX_PATH="$deps_dir/debs/usr${CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}"
+    # Libraries there that need each other find each other by this alone.
+    local folder
+    for folder in "$deps_dir"/debs/usr/lib/*-linux-gnu; do
+      export LD_LIBRARY_PATH="$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+    done
   fi
 }
 
