@@ -100,7 +100,11 @@ TEST_F(TrafficHdf5, NamesFileAndDatasetOfWhatIsWrong) {
             "FILE: host/bytes: the size is 2 x 3 instead of 2 x 2");
   EXPECT_EQ(message_after([](hid_t file) { put_dataset(file, "host/bytes", H5T_STD_U64LE, {4}); }),
             "FILE: host/bytes: the size is 4 instead of 2 x 2");
-  for (const hid_t type : {H5T_STD_I64LE, H5T_STD_U32LE, H5T_IEEE_F64LE}) {
+  // The macros are comma expressions, which nvcc doesn't take in a list.
+  const hid_t with_sign = H5T_STD_I64LE;
+  const hid_t narrow = H5T_STD_U32LE;
+  const hid_t with_fraction = H5T_IEEE_F64LE;
+  for (const hid_t type : {with_sign, narrow, with_fraction}) {
     EXPECT_EQ(message_after([&](hid_t file) {
                 put_dataset(file, "device/messages", type, {2, 2});
               }),
