@@ -156,6 +156,7 @@ void TypedSimulation<Real, Stencil>::describe_plan() {
   report_.decide(fmt::format("{}: {} cells, {}-point, {}, on {} ranks ({})", to_string(settings_.name),
                              fmt::join(grid_.cells(), " x "), Stencil::points, to_string(settings_.precision),
                              grid_.size(), fmt::join(grid_.ranks(), " x ")));
+  if (grid_.size() > 1) report_.decide(grid_.explain());
   if (solver_.persistent() != nullptr) {
     report_.decide(solver_.persistent()->explain());
     return;

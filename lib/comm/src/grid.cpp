@@ -1,4 +1,6 @@
 #include "context_state.hpp"
+#include "grid_neighbourhood.hpp"
+#include "grid_places.hpp"
 #include "process_grid.hpp"
 
 #include <selvage/comm/grid.hpp>
@@ -30,6 +32,7 @@ void require_same_everywhere(const Context& context, const GridOptions<D>& optio
     values.push_back(options.periodic[axis] ? 1 : 0);
     values.push_back(options.ranks[axis]);
   }
+  values.push_back(options.reorder ? 1 : 0);
   for (const auto& range : context.state()->extremes(values, "the construction of a Grid")) {
     if (range.smallest == range.largest) continue;
     throw Error(ErrorKind::usage, fmt::format("ranks {} and {} gave different options for one Grid",
@@ -48,15 +51,21 @@ Grid<D>::Grid(const Context& context, const GridOptions<D>& options) : context_(
       .periodic = std::vector<bool>(options.periodic.begin(), options.periodic.end()),
       .ranks = std::vector<int>(options.ranks.begin(), options.ranks.end()),
       .rank_count = context.size()};
-  std::ranges::copy(detail::choose_process_grid(request), options_.ranks.begin());
+  const std::vector<int> ranks = detail::choose_process_grid(request);
+  std::ranges::copy(ranks, options_.ranks.begin());
+  // Until there are places, rank i has place i.
+  const auto traffic = [&] { return halo_traffic(1, 1, false, topo::Memory::host); };
+  places_ = std::make_shared<const detail::GridPlaces>(
+      detail::place_on_grid(*context.state(), ranks, options.reorder, traffic));
 }
 
 template <int D>
 std::array<int, D> Grid<D>::coordinates_of(int rank) const {
+  int place = places_ ? places_->place_of(rank) : rank;
   std::array<int, D> coordinates{};
   for (int axis = D - 1; axis >= 0; --axis) {
-    coordinates[axis] = rank % options_.ranks[axis];
-    rank /= options_.ranks[axis];
+    coordinates[axis] = place % options_.ranks[axis];
+    place /= options_.ranks[axis];
   }
   return coordinates;
 }
@@ -79,7 +88,7 @@ Box<D> Grid<D>::box_of(int rank) const {
 template <int D>
 int Grid<D>::neighbour_of(int rank, const std::array<int, D>& direction) const {
   const auto coordinates = coordinates_of(rank);
-  int neighbour = 0;
+  int place = 0;
   for (int axis = 0; axis < D; ++axis) {
     const int parts = options_.ranks[axis];
     int there = coordinates[axis] + direction[axis];
@@ -87,9 +96,33 @@ int Grid<D>::neighbour_of(int rank, const std::array<int, D>& direction) const {
       if (!options_.periodic[axis]) return no_neighbour;
       there = (there + parts) % parts;
     }
-    neighbour = neighbour * parts + there;
+    place = place * parts + there;
   }
-  return neighbour;
+  return places_ ? places_->rank_at(place) : place;
+}
+
+template <int D>
+topo::Traffic Grid<D>::halo_traffic(const Width<D>& width, std::int64_t bytes_per_cell, bool corners,
+                                    topo::Memory memory) const {
+  std::vector<topo::TrafficEntry> entries;
+  for (int rank = 0; rank < size(); ++rank) {
+    for (const detail::Neighbour& there : detail::neighbourhood_of(*this, rank, width, corners).neighbours) {
+      topo::Amount sent{.bytes = 0, .messages = 1};
+      for (const detail::Link& link : there.links)
+        sent.bytes += static_cast<std::uint64_t>(link.owned.elements() * bytes_per_cell);
+      if (sent.bytes == 0) continue;
+      topo::TrafficEntry entry{.from = rank, .to = there.rank, .host = {}, .device = {}};
+      (memory == topo::Memory::host ? entry.host : entry.device) = sent;
+      entries.push_back(entry);
+    }
+  }
+  return {size(), std::move(entries)};
+}
+
+template <int D>
+std::string Grid<D>::explain() const {
+  return fmt::format("process grid {}, ranks {}: {}", fmt::join(options_.ranks, " x "),
+                     places_->place_of_rank.empty() ? "in order" : "placed", places_->why);
 }
 
 template class Grid<1>;

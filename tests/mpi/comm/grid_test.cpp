@@ -217,5 +217,22 @@ TEST_F(GridTest, NumbersItsOwnCommunicator) {
   MPI_Comm_free(&reversed);
 }
 
+TEST_F(GridTest, PredictsWhatAnExchangeSends) {
+  const Grid<2> grid(context_, {.cells = {19, 23}, .periodic = {true, false}});
+  for (const bool corners : {false, true}) {
+    const HaloOptions<2> options{.width = {{1, 2}, {0, 3}}, .corners = corners};
+    const topo::Traffic traffic = grid.halo_traffic(options.width, 8, corners, topo::Memory::device);
+    const auto view = grid.allocate<double, void, Kokkos::HostSpace>("u", options.width);
+    const HaloExchange halo(Kokkos::DefaultHostExecutionSpace(), grid, options, view);
+    std::int64_t bytes = 0;
+    for (const topo::TrafficEntry& entry : traffic.sent_by(grid.rank())) {
+      EXPECT_EQ(entry.device.messages, 1U);
+      EXPECT_EQ(entry.host, topo::Amount());
+      if (entry.to != grid.rank()) bytes += static_cast<std::int64_t>(entry.device.bytes);
+    }
+    EXPECT_EQ(bytes, halo.bytes_per_exchange());
+  }
+}
+
 }  // namespace
 }  // namespace selvage::test

@@ -2,16 +2,22 @@
 
 #include <selvage/comm/box.hpp>
 #include <selvage/comm/context.hpp>
+#include <selvage/topo/traffic.hpp>
 
 #include <Kokkos_Core.hpp>
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
 
 namespace selvage {
+
+namespace detail {
+struct GridPlaces;
+}
 
 template <int D>
 struct GridOptions {
@@ -19,11 +25,17 @@ struct GridOptions {
       cells{};                     ///< global cells per axis, ghosts not counted; axis 0 is a View's first
   std::array<bool, D> periodic{};  ///< whether the last cell of an axis is the first one's neighbour
   std::array<int, D> ranks{};      ///< ranks per axis; 0 lets the grid choose that axis
+  bool reorder = true;             ///< may give a rank another place than its number's, as MPI_Cart_create's
 };
 
 /// Cells in a box, decomposed into one box per rank (1D to 3D).
 ///
-/// Ranks lie on a process grid, the last axis fastest. An axis of n cells over p ranks gives the first n mod
+/// Ranks lie on a process grid of places, numbered with the last axis fastest. Rank i takes place i, unless `reorder` is
+/// set and what Context::machine() tells of hosts, switches and links says that another order carries clearly less over
+/// the slow ones: then rank 0 places the ranks by topo::place_by_portfolio, for a halo of width 1 across faces. That is
+/// never worse than the order of ranks, by the same measure. `SELVAGE_GRID_REORDER=no` in rank 0's environment forbids it.
+///
+/// An axis of n cells over p ranks gives the first n mod
 /// p ranks one cell more. Where `ranks` leaves a choice, the process grid that sends the fewest cells (least
 /// total surface) wins; of equals the one with the longest rows (fewest cuts of the last axes).
 template <int D>
@@ -36,7 +48,7 @@ class Grid {
   /// Collective; all ranks pass the same options.
   /// \throws Error{input} on every rank: cells below 1, a process grid that doesn't hold size() ranks, or
   /// fewer cells
-  ///         than ranks along an axis
+  ///         than ranks along an axis, or a SELVAGE_GRID_REORDER other than yes and no
   Grid(const Context& context, const GridOptions<D>& options);
 
   [[nodiscard]] const Context& context() const { return context_; }
@@ -60,6 +72,16 @@ class Grid {
     return neighbour_of(rank(), direction);
   }
   [[nodiscard]] int neighbour_of(int rank, const std::array<int, D>& direction) const;
+
+  /// What each rank sends in one exchange of halos, exactly: one message to each neighbouring rank. A rank that is
+  /// its own neighbour sends to itself. Not collective; the same on all ranks.
+  /// \param corners  also across edges and corners, as HaloOptions says
+  /// \param memory   where the Views lie
+  [[nodiscard]] topo::Traffic halo_traffic(const Width<D>& width, std::int64_t bytes_per_cell, bool corners,
+                                           topo::Memory memory) const;
+
+  /// The process grid and how ranks lie on it, and why; one line.
+  [[nodiscard]] std::string explain() const;
 
   /// A zeroed View of this rank's box and its ghosts, in memory that the peers of this host can map.
   ///
@@ -99,6 +121,7 @@ class Grid {
 
   Context context_;
   GridOptions<D> options_;
+  std::shared_ptr<const detail::GridPlaces> places_;
 };
 
 template <int D>

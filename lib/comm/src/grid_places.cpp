@@ -1,0 +1,82 @@
+#include "grid_places.hpp"
+
+#include "context_state.hpp"
+
+#include <selvage/environment.hpp>
+#include <selvage/topo/placement.hpp>
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <optional>
+
+namespace selvage::detail {
+namespace {
+
+constexpr const char* variable = "SELVAGE_GRID_REORDER";
+constexpr const char* operation = "the construction of a Grid";
+
+/// Nothing where SELVAGE_GRID_REORDER doesn't say.
+std::optional<bool> said_by_environment() {
+  const auto text = environment_text(variable);
+  if (!text) return std::nullopt;
+  if (*text != "yes" && *text != "no")
+    throw Error(ErrorKind::input, fmt::format("{} is '{}'; it can be yes or no", variable, *text));
+  return *text == "yes";
+}
+
+GridPlaces in_order(std::string why) {
+  return {.place_of_rank = {}, .rank_of_place = {}, .why = std::move(why)};
+}
+
+/// On rank 0.
+GridPlaces placed(const topo::Machine& machine, const std::vector<int>& grid, bool may_reorder,
+                  const std::function<topo::Traffic()>& traffic) {
+  if (const auto said = said_by_environment(); said.value_or(may_reorder) == false)
+    return in_order(said ? fmt::format("{}=no", variable) : "they are not to be reordered");
+  const topo::Fabric fabric = topo::fabric_from_machine(machine);
+  if (fabric.is_flat()) return in_order("all places are equally far from each other");
+  const topo::Traffic between = traffic();
+  const topo::MappingProblem problem{.traffic = between, .fabric = fabric, .grid = grid};
+  const topo::PortfolioResult result = topo::place_by_portfolio(problem);
+  if (result.chosen == 0) return in_order(result.reason);
+  const topo::Metrics& before = result.methods.front().metrics;
+  const topo::Metrics& now = result.result().metrics;
+  GridPlaces places;
+  places.rank_of_place = result.result().placement.slots();
+  places.why =
+      fmt::format("{}, {}: {:.1f} % of rank order's hop-bytes, {:.1f} % of its bytes between hosts",
+                  result.result().method, result.reason, 100 * now.hop_bytes / before.hop_bytes,
+                  before.bytes_between_hosts == 0 ? 100.0
+                                                  : 100.0 * static_cast<double>(now.bytes_between_hosts) /
+                                                        static_cast<double>(before.bytes_between_hosts));
+  return places;
+}
+
+std::string as_bytes(const std::vector<int>& numbers) {
+  return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(int)};
+}
+
+std::vector<int> from_bytes(const std::string& bytes) {
+  std::vector<int> numbers(bytes.size() / sizeof(int));
+  std::memcpy(numbers.data(), bytes.data(), bytes.size());
+  return numbers;
+}
+
+}  // namespace
+
+GridPlaces place_on_grid(ContextState& context, const std::vector<int>& grid, bool may_reorder,
+                         const std::function<topo::Traffic()>& traffic) {
+  GridPlaces places;
+  context.all_or_none(operation, [&] {
+    if (context.rank() == 0) places = placed(context.machine(), grid, may_reorder, traffic);
+  });
+  places.why = context.broadcast(places.why, operation);
+  places.rank_of_place = from_bytes(context.broadcast(as_bytes(places.rank_of_place), operation));
+  places.place_of_rank.resize(places.rank_of_place.size());
+  for (std::size_t place = 0; place < places.rank_of_place.size(); ++place)
+    places.place_of_rank[static_cast<std::size_t>(places.rank_of_place[place])] = static_cast<int>(place);
+  return places;
+}
+
+}  // namespace selvage::detail
