@@ -28,4 +28,16 @@ std::int64_t environment_integer(const char* name, std::int64_t fallback, std::i
   return value;
 }
 
+std::optional<SettingsPath> settings_path(const char* variable, std::string_view name) {
+  if (const auto named = environment_text(variable)) {
+    if (*named == "off") return std::nullopt;
+    return SettingsPath{*named, true};
+  }
+  if (const auto config = environment_text("XDG_CONFIG_HOME"))
+    return SettingsPath{fmt::format("{}/selvage/{}", *config, name)};
+  if (const auto home = environment_text("HOME"))
+    return SettingsPath{fmt::format("{}/.config/selvage/{}", *home, name)};
+  return std::nullopt;
+}
+
 }  // namespace selvage

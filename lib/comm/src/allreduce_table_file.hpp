@@ -3,6 +3,7 @@
 #include "allreduce_table.hpp"
 
 #include <selvage/comm/element_types.hpp>
+#include <selvage/environment.hpp>
 #include <selvage/topo/machine.hpp>
 
 #include <optional>
@@ -15,14 +16,8 @@ class ContextState;
 
 inline constexpr const char* allreduce_table_variable = "SELVAGE_ALLREDUCE_TABLE";
 
-/// Where a table may lie.
-struct AllreduceTablePath {
-  std::string path;
-  bool is_named = false;  ///< by SELVAGE_ALLREDUCE_TABLE: it must be there
-};
-/// SELVAGE_ALLREDUCE_TABLE, else selvage/allreduce.json below $XDG_CONFIG_HOME, else below $HOME/.config. Nothing where
-/// the variable is "off", or none of the three is set.
-[[nodiscard]] std::optional<AllreduceTablePath> allreduce_table_path();
+/// Where a table may lie: see settings_path().
+[[nodiscard]] std::optional<SettingsPath> allreduce_table_path();
 
 /// The table of a Context, or why there is none.
 struct LoadedAllreduceTable {

@@ -4,6 +4,7 @@
 #include "allreduce_table_file.hpp"
 #include "allreduces/hierarchical.hpp"
 #include "allreduces/part.hpp"
+#include "measured_job.hpp"
 #include "wait.hpp"
 
 #include <selvage/environment.hpp>
@@ -47,6 +48,7 @@ CollectivePlan::CollectivePlan(std::shared_ptr<ContextState> context, const Exec
   });
   require_same_everywhere(request.options);
   const int first_tag = context_->take_tags(allreduce_tags);
+  static_cast<void>(context_->measured_job(purpose()));
   ChosenAllreduce chosen{};
   AllreduceFacts known = facts(executor, request.options);
   // A table is of kernels that may take a whole GPU.
@@ -205,8 +207,10 @@ void CollectivePlan::check() const {
 }
 
 std::string CollectivePlan::explain() const {
-  return fmt::format("{} of {} x {} bytes between {} ranks: {} ({})\n", to_string(flow_.kind),
-                     elements_.count, element_bytes(elements_.type), context_->size(), form_, why_);
+  const std::string links = context_->measured_job(purpose()).describe_links();
+  return fmt::format("{} of {} x {} bytes between {} ranks: {} ({}{}{})\n", to_string(flow_.kind),
+                     elements_.count, element_bytes(elements_.type), context_->size(), form_, why_,
+                     links.empty() ? "" : "; ", links);
 }
 
 }  // namespace selvage::detail

@@ -3,6 +3,7 @@
 #include "allreduce_table_file.hpp"
 #include "device.hpp"
 #include "gpu_aware.hpp"
+#include "measured_job.hpp"
 #include "proxy.hpp"
 
 #include <selvage/comm/detail/executor.hpp>
@@ -230,6 +231,11 @@ const LoadedAllreduceTable& ContextState::allreduce_table(std::string_view opera
   if (!allreduce_table_)
     allreduce_table_ = std::make_unique<LoadedAllreduceTable>(load_allreduce_table(*this, operation));
   return *allreduce_table_;
+}
+
+const MeasuredJob& ContextState::measured_job(std::string_view operation) {
+  if (!measured_job_) measured_job_ = std::make_unique<MeasuredJob>(load_measured_job(*this, operation));
+  return *measured_job_;
 }
 
 Proxy& ContextState::proxy() {

@@ -26,6 +26,7 @@ class Executor;
 class Proxy;
 struct Field;
 struct LoadedAllreduceTable;
+struct MeasuredJob;
 
 /// What the copies of a Context share.
 class ContextState {
@@ -110,6 +111,9 @@ class ContextState {
   /// Measured times of allreduces; read at the first call. Collective.
   /// \throws Error{input} on every rank, see load_allreduce_table()
   [[nodiscard]] const LoadedAllreduceTable& allreduce_table(std::string_view operation);
+  /// Measured links between the ranks; read at the first call. Collective.
+  /// \throws Error{input} on every rank, see load_measured_job()
+  [[nodiscard]] const MeasuredJob& measured_job(std::string_view operation);
 
   /// The first of `count` message tags that nobody else on this communicator has used or will. Collective by
   /// convention: all ranks ask in the same order.
@@ -169,6 +173,7 @@ class ContextState {
   std::vector<PeerEntered> peers_entered_;
   std::unique_ptr<LayoutCache> layouts_;
   std::unique_ptr<const LoadedAllreduceTable> allreduce_table_;
+  std::unique_ptr<const MeasuredJob> measured_job_;
   std::unique_ptr<Proxy> proxy_;
   std::vector<std::shared_ptr<void>> kept_;
 };

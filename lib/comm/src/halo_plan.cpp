@@ -1,5 +1,6 @@
 #include "halo_plan.hpp"
 
+#include "measured_job.hpp"
 #include "proxy.hpp"
 #include "registry.hpp"
 #include "transports/local.hpp"
@@ -60,6 +61,7 @@ HaloPlan::HaloPlan(std::shared_ptr<ContextState> context, const Executor& execut
     require_boxes_hold_halos();
   });
   const int first_tag = context_->take_tags(tags_per_plan);
+  static_cast<void>(context_->measured_job(halo_construction));
   peers_ = introduce(first_tag);
   context_->all_or_none(halo_construction, [&] {
     for (const PeerPlan& peer : peers_) require_matching(peer);
@@ -175,6 +177,9 @@ void HaloPlan::note_path(const PeerPlan& peer, std::string how, std::string why)
                   .received_bytes = 0,
                   .how = std::move(how),
                   .why = std::move(why)};
+  const std::string link =
+      context_->measured_job(halo_construction).describe_link(context_->rank(), path.rank);
+  if (!measured.empty()) path.why += "; " + measured;
   const int axes = neighbourhood_.shape.axes;
   std::vector<std::string> names;
   for (const Link& link : peer.neighbour.links) names.push_back(direction_name(link.direction, axes));

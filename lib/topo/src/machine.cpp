@@ -106,6 +106,8 @@ std::string_view to_string(Source source) {
       return "environment";
     case Source::caller:
       return "caller";
+    case Source::probe:
+      return "probe";
   }
   return "none";
 }

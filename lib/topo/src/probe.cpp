@@ -1,3 +1,7 @@
+#include "gpu_probe.hpp"
+#include "probe_json.hpp"
+#include "tournament.hpp"
+
 #include <selvage/error.hpp>
 #include <selvage/topo/probe.hpp>
 
@@ -17,7 +21,11 @@ constexpr int tag = 1;
 class Prober {
  public:
   Prober(MPI_Comm comm, const ProbeOptions& options)
-      : comm_(comm), options_(options), buffer_(std::max(options.latency_bytes, options.bandwidth_bytes)) {
+      : comm_(comm),
+        options_(options),
+        largest_(std::ranges::max(options.bandwidth_bytes)),
+        buffer_(std::max(std::ranges::max(options.latency_bytes), largest_)),
+        arrived_(largest_) {
     check_mpi(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
     check_mpi(MPI_Comm_size(comm, &size_), "MPI_Comm_size");
   }
@@ -26,24 +34,27 @@ class Prober {
   void measure_alone(std::vector<ProbedPair>& pairs) {
     for (ProbedPair& pair : pairs) {
       check_mpi(MPI_Barrier(comm_), "MPI_Barrier");
-      if (rank_ == pair.from) {
-        pair.latency_us = median([&] { return round_trip(pair.to); }) / 2 * 1e6;
-        pair.gb_per_s = rate(median([&] { return send(pair.to); }));
-      } else if (rank_ == pair.to) {
-        repeat([&] { answer(pair.from); });
-        repeat([&] { receive(pair.from); });
+      for (std::size_t i = 0; i < options_.latency_bytes.size(); ++i) {
+        const std::size_t bytes = options_.latency_bytes[i];
+        if (rank_ == pair.from)
+          pair.latency_us[i] = median([&] { return round_trip(pair.to, bytes); }) / 2 * 1e6;
+        if (rank_ == pair.to) repeat([&] { answer(pair.from, bytes); });
+      }
+      for (std::size_t i = 0; i < options_.bandwidth_bytes.size(); ++i) {
+        const std::size_t bytes = options_.bandwidth_bytes[i];
+        if (rank_ == pair.from) pair.gb_per_s[i] = rate(bytes, median([&] { return send(pair.to, bytes); }));
+        if (rank_ == pair.to) repeat([&] { receive(pair.from, bytes); });
       }
     }
   }
 
-  /// In each round every rank has one partner, and both send at the same time: the circle method of tournaments.
+  /// In each round every rank has one partner, and both send at the same time.
   void measure_together(std::vector<ProbedPair>& pairs) {
-    const int seats = size_ + size_ % 2;
-    for (int round = 0; round + 1 < seats; ++round) {
-      const int partner = partner_in(round, seats);
+    for (int round = 0; round < tournament_rounds(size_); ++round) {
+      const int partner = tournament_partner(rank_, round, size_);
       check_mpi(MPI_Barrier(comm_), "MPI_Barrier");
-      if (partner >= size_ || partner == rank_) continue;
-      const double rate_of_round = rate(median([&] { return exchange(partner); }));
+      if (partner == rank_) continue;
+      const double rate_of_round = rate(largest_, median([&] { return exchange(partner); }));
       for (ProbedPair& pair : pairs) {
         if (pair.from == rank_ && pair.to == partner) pair.gb_per_s_together = rate_of_round;
       }
@@ -51,14 +62,8 @@ class Prober {
   }
 
  private:
-  [[nodiscard]] int partner_in(int round, int seats) const {
-    const int others = seats - 1;
-    if (rank_ == others) return round;
-    const int partner = ((2 * round - rank_) % others + others) % others;
-    return partner == rank_ ? others : partner;
-  }
-  [[nodiscard]] double rate(double seconds) const {
-    return static_cast<double>(options_.bandwidth_bytes) / seconds * 1e-9;
+  [[nodiscard]] static double rate(std::size_t bytes, double seconds) {
+    return static_cast<double>(bytes) / seconds * 1e-9;
   }
   /// The first one warms up and doesn't count.
   [[nodiscard]] double median(const std::function<double()>& measure) const {
@@ -73,33 +78,32 @@ class Prober {
   }
 
   static constexpr int trips = 20;
-  double round_trip(int to) {
+  double round_trip(int to, std::size_t bytes) {
     const double begin = MPI_Wtime();
     for (int i = 0; i < trips; ++i) {
-      put(to, options_.latency_bytes);
-      get(to, options_.latency_bytes);
+      put(to, bytes);
+      get(to, bytes);
     }
     return (MPI_Wtime() - begin) / trips;
   }
-  void answer(int from) {
+  void answer(int from, std::size_t bytes) {
     for (int i = 0; i < trips; ++i) {
-      get(from, options_.latency_bytes);
-      put(from, options_.latency_bytes);
+      get(from, bytes);
+      put(from, bytes);
     }
   }
-  double send(int to) {
+  double send(int to, std::size_t bytes) {
     const double begin = MPI_Wtime();
-    put(to, options_.bandwidth_bytes);
+    put(to, bytes);
     get(to, 0);
     return MPI_Wtime() - begin;
   }
-  void receive(int from) {
-    get(from, options_.bandwidth_bytes);
+  void receive(int from, std::size_t bytes) {
+    get(from, bytes);
     put(from, 0);
   }
   double exchange(int partner) {
-    arrived_.resize(options_.bandwidth_bytes);
-    const auto count = static_cast<int>(options_.bandwidth_bytes);
+    const auto count = static_cast<int>(largest_);
     const double begin = MPI_Wtime();
     check_mpi(MPI_Sendrecv(buffer_.data(), count, MPI_BYTE, partner, tag, arrived_.data(), count, MPI_BYTE,
                            partner, tag, comm_, MPI_STATUS_IGNORE),
@@ -116,7 +120,8 @@ class Prober {
   }
 
   MPI_Comm comm_;
-  ProbeOptions options_;
+  const ProbeOptions& options_;
+  std::size_t largest_;
   std::vector<std::byte> buffer_;
   std::vector<std::byte> arrived_;
   int rank_ = 0;
@@ -139,15 +144,59 @@ std::vector<std::string> host_names(MPI_Comm comm, int size) {
 
 /// Every figure is known to its sender alone; the others hold zero.
 void share(MPI_Comm comm, std::vector<ProbedPair>& pairs) {
-  for (double ProbedPair::*figure :
-       {&ProbedPair::latency_us, &ProbedPair::gb_per_s, &ProbedPair::gb_per_s_together}) {
-    std::vector<double> values;
-    for (const ProbedPair& pair : pairs) values.push_back(pair.*figure);
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_SUM,
-                            comm),
-              "MPI_Allreduce");
-    for (std::size_t i = 0; i < pairs.size(); ++i) pairs[i].*figure = values[i];
+  std::vector<double*> figures;
+  for (ProbedPair& pair : pairs) {
+    for (double& figure : pair.latency_us) figures.push_back(&figure);
+    for (double& figure : pair.gb_per_s) figures.push_back(&figure);
+    figures.push_back(&pair.gb_per_s_together);
   }
+  std::vector<double> values;
+  for (const double* figure : figures) values.push_back(*figure);
+  check_mpi(
+      MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_SUM, comm),
+      "MPI_Allreduce");
+  for (std::size_t i = 0; i < values.size(); ++i) *figures[i] = values[i];
+}
+
+/// Every rank's text, one after the other.
+std::vector<std::string> gathered(MPI_Comm comm, int size, const std::string& mine) {
+  std::vector<int> lengths(static_cast<std::size_t>(size));
+  const auto length = static_cast<int>(mine.size());
+  check_mpi(MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, comm), "MPI_Allgather");
+  std::vector<int> offsets;
+  int end = 0;
+  for (const int each : lengths) {
+    offsets.push_back(end);
+    end += each;
+  }
+  std::string all(static_cast<std::size_t>(end), ' ');
+  check_mpi(MPI_Allgatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(),
+                           MPI_CHAR, comm),
+            "MPI_Allgatherv");
+  std::vector<std::string> texts;
+  for (std::size_t rank = 0; rank < lengths.size(); ++rank)
+    texts.push_back(
+        all.substr(static_cast<std::size_t>(offsets[rank]), static_cast<std::size_t>(lengths[rank])));
+  return texts;
+}
+
+/// The lowest rank of each host measures, and all get all.
+Figure<GpuProbes> probe_gpus_of_hosts(MPI_Comm comm, const Probes& probes, const ProbeOptions& options) {
+  if (!options.with_gpus) return Figure<GpuProbes>::unknown("not asked for");
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  const std::string& host = probes.hosts[static_cast<std::size_t>(rank)];
+  std::string mine;
+  if (std::ranges::find(probes.hosts, host) - probes.hosts.begin() == rank)
+    mine = gpu_probes_to_json(probe_gpus(host, options));
+  Figure<GpuProbes> all = Figure<GpuProbes>::unknown("no host");
+  for (const std::string& text : gathered(comm, probes.rank_count(), mine)) {
+    if (text.empty()) continue;
+    const Figure<GpuProbes> some =
+        gpu_probes_from_json(text, probes.latency_bytes.size(), "what a rank sent");
+    all = all.is_known() ? joined(all.value(), some) : some;
+  }
+  return all;
 }
 
 }  // namespace
@@ -160,19 +209,27 @@ Probes probe(MPI_Comm comm, const ProbeOptions& options) {
                 fmt::format("{} ranks are too many to measure all pairs of: {} at most, such "
                             "as one per host",
                             size, max_probed_ranks));
+  if (options.latency_bytes.empty() || options.bandwidth_bytes.empty())
+    throw Error(ErrorKind::usage, "a probe without sizes");
   Probes probes{.hosts = host_names(comm, size),
                 .latency_bytes = options.latency_bytes,
                 .bandwidth_bytes = options.bandwidth_bytes,
-                .pairs = {}};
+                .pairs = {},
+                .gpus = {}};
   for (int from = 0; from < size; ++from) {
     for (int to = 0; to < size; ++to) {
-      if (from != to) probes.pairs.push_back({.from = from, .to = to});
+      if (from == to) continue;
+      probes.pairs.push_back({.from = from,
+                              .to = to,
+                              .latency_us = std::vector<double>(options.latency_bytes.size()),
+                              .gb_per_s = std::vector<double>(options.bandwidth_bytes.size())});
     }
   }
   Prober prober(comm, options);
   prober.measure_alone(probes.pairs);
   prober.measure_together(probes.pairs);
   share(comm, probes.pairs);
+  probes.gpus = probe_gpus_of_hosts(comm, probes, options);
   return probes;
 }
 

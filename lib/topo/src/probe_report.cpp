@@ -1,116 +1,104 @@
-#include <selvage/error.hpp>
 #include <selvage/topo/probe.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
 
 namespace selvage::topo {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-[[noreturn]] void fail(const std::string& name, const std::string& what) {
-  throw Error(ErrorKind::input, fmt::format("{}: {}", name, what));
-}
-
-std::size_t size_of(const Json& all, const char* key, const std::string& name) {
-  const auto found = all.find(key);
-  if (found == all.end() || !found->is_number_unsigned() || found->get<std::uint64_t>() == 0)
-    fail(name, fmt::format("'{}' is not a whole number of at least 1", key));
-  return found->get<std::size_t>();
-}
-
-double figure_of(const Json& pair, const char* key, const std::string& what, const std::string& name) {
-  const auto found = pair.find(key);
-  const bool is_number = found != pair.end() && found->is_number();
-  if (!is_number || !std::isfinite(found->get<double>()) || found->get<double>() <= 0)
-    fail(name, fmt::format("'{}' of {} is not a number above 0", key, what));
-  return found->get<double>();
-}
-
-using Figure = double ProbedPair::*;
-
-/// Rows are senders.
-void append_matrix(std::string& text, const Probes& probes, const std::string& title, Figure figure) {
-  text += fmt::format("\n{}, from each row's rank to each column's\n     ", title);
-  for (int to = 0; to < probes.rank_count(); ++to) text += fmt::format("{:>9}", to);
-  auto pair = probes.pairs.begin();
-  for (int from = 0; from < probes.rank_count(); ++from) {
+/// Rows are senders. \param cell  what stands for a pair; empty where nothing was measured
+void append_matrix(std::string& text, int size, const std::string& title, const char* who,
+                   const std::function<std::string(int from, int to)>& cell) {
+  text += fmt::format("\n{}, from each row's {} to each column's\n     ", title, who);
+  for (int to = 0; to < size; ++to) text += fmt::format("{:>9}", to);
+  for (int from = 0; from < size; ++from) {
     text += fmt::format("\n{:>5}", from);
-    for (int to = 0; to < probes.rank_count(); ++to)
-      text += from == to ? fmt::format("{:>9}", "-") : fmt::format("{:>9.3g}", (*pair++).*figure);
+    for (int to = 0; to < size; ++to) {
+      const std::string figure = from == to ? "" : cell(from, to);
+      text += fmt::format("{:>9}", figure.empty() ? "-" : figure);
+    }
   }
   text += '\n';
 }
 
+std::string as_figure(double value) {
+  return fmt::format("{:.3g}", value);
+}
+
+/// 64 KB where the number is whole.
+std::string as_size(std::size_t bytes) {
+  for (const auto& [unit, name] :
+       {std::pair(std::size_t{1} << 20, "MB"), std::pair(std::size_t{1} << 10, "KB")}) {
+    if (bytes % unit == 0) return fmt::format("{} {}", bytes / unit, name);
+  }
+  return fmt::format("{} B", bytes);
+}
+
+void append_ranks(std::string& text, const Probes& probes) {
+  const auto matrix = [&](const std::string& title, const std::function<double(const ProbedPair&)>& figure) {
+    append_matrix(text, probes.rank_count(), title, "rank", [&](int from, int to) {
+      const int pair = from * (probes.rank_count() - 1) + (to < from ? to : to - 1);
+      return as_figure(figure(probes.pairs[static_cast<std::size_t>(pair)]));
+    });
+  };
+  for (std::size_t i = 0; i < probes.latency_bytes.size(); ++i)
+    matrix(fmt::format("us, {}", as_size(probes.latency_bytes[i])),
+           [i](const ProbedPair& pair) { return pair.latency_us[i]; });
+  for (std::size_t i = 0; i < probes.bandwidth_bytes.size(); ++i)
+    matrix(fmt::format("GB/s, {}, one pair at a time", as_size(probes.bandwidth_bytes[i])),
+           [i](const ProbedPair& pair) { return pair.gb_per_s[i]; });
+  matrix("the last, all ranks at once, each with one other",
+         [](const ProbedPair& pair) { return pair.gb_per_s_together; });
+}
+
+void append_gpus(std::string& text, const GpuProbes& probes, const std::vector<std::size_t>& latency_bytes) {
+  const auto size = static_cast<int>(probes.gpus.size());
+  text += fmt::format("\n{} GPUs, by stores and copies\n", size);
+  for (int gpu = 0; gpu < size; ++gpu) {
+    const ProbedGpu& named = probes.gpus[static_cast<std::size_t>(gpu)];
+    text += fmt::format("{:>5}  {} {} {}\n", gpu, named.host, named.pci_bus_id, named.uuid);
+  }
+  const auto matrix = [&](const std::string& title,
+                          const std::function<double(const ProbedGpuPair&)>& figure) {
+    append_matrix(text, size, title, "GPU", [&](int from, int to) -> std::string {
+      for (const ProbedGpuPair& pair : probes.pairs) {
+        if (pair.from == from && pair.to == to) return figure(pair) > 0 ? as_figure(figure(pair)) : "";
+      }
+      return "";
+    });
+  };
+  const auto entry = [](const std::vector<double>& figures, std::size_t i) {
+    return figures.empty() ? 0 : figures[i];
+  };
+  for (std::size_t i = 0; i < latency_bytes.size(); ++i)
+    matrix(fmt::format("us, a put of {} and its flag between kernels", as_size(latency_bytes[i])),
+           [=](const ProbedGpuPair& pair) { return entry(pair.put_us, i); });
+  for (std::size_t i = 0; i < probes.bandwidth_bytes.size(); ++i) {
+    const std::string bytes = as_size(probes.bandwidth_bytes[i]);
+    matrix(fmt::format("GB/s, {}, stores by all multiprocessors", bytes),
+           [=](const ProbedGpuPair& pair) { return entry(pair.store_gb_per_s, i); });
+    matrix(fmt::format("GB/s, {}, a copy engine", bytes),
+           [=](const ProbedGpuPair& pair) { return entry(pair.copy_gb_per_s, i); });
+  }
+  matrix("the last, all GPUs of the host at once, each with one other",
+         [](const ProbedGpuPair& pair) { return pair.copy_gb_per_s_together; });
+}
+
 }  // namespace
-
-std::string to_json(const Probes& probes) {
-  Json pairs = Json::array();
-  for (const ProbedPair& pair : probes.pairs)
-    pairs.push_back({{"from", pair.from},
-                     {"to", pair.to},
-                     {"latency_us", pair.latency_us},
-                     {"gb_per_s", pair.gb_per_s},
-                     {"gb_per_s_together", pair.gb_per_s_together}});
-  return Json{{"selvage_probe_version", 1},
-              {"source", "probe"},
-              {"hosts", probes.hosts},
-              {"latency_bytes", probes.latency_bytes},
-              {"bandwidth_bytes", probes.bandwidth_bytes},
-              {"pairs", pairs}}
-      .dump(2);
-}
-
-Probes probes_from_json(std::string_view text, const std::string& name) {
-  const Json all = Json::parse(text, nullptr, false);
-  if (!all.is_object()) fail(name, "it is not a JSON object");
-  if (all.value("selvage_probe_version", Json()) != Json(1)) fail(name, "it holds no probes of version 1");
-  Probes probes;
-  const Json hosts = all.value("hosts", Json());
-  if (!hosts.is_array() || hosts.empty() || hosts.size() > max_probed_ranks)
-    fail(name, fmt::format("'hosts' is not a list of 1 to {} names", max_probed_ranks));
-  for (const Json& host : hosts) {
-    if (!host.is_string()) fail(name, "a host is not a name");
-    probes.hosts.push_back(host.get<std::string>());
-  }
-  probes.latency_bytes = size_of(all, "latency_bytes", name);
-  probes.bandwidth_bytes = size_of(all, "bandwidth_bytes", name);
-  const Json pairs = all.value("pairs", Json());
-  const std::size_t ranks = probes.hosts.size();
-  if (!pairs.is_array() || pairs.size() != ranks * (ranks - 1))
-    fail(name, fmt::format("'pairs' is not a list of the {} pairs of {} ranks", ranks * (ranks - 1), ranks));
-  for (int from = 0; from < probes.rank_count(); ++from) {
-    for (int to = 0; to < probes.rank_count(); ++to) {
-      if (from == to) continue;
-      const Json& pair = pairs[probes.pairs.size()];
-      const std::string what = fmt::format("the pair of ranks {} and {}", from, to);
-      if (!pair.is_object() || pair.value("from", Json()) != Json(from) ||
-          pair.value("to", Json()) != Json(to))
-        fail(name, fmt::format("{} is not where it should be", what));
-      probes.pairs.push_back({.from = from,
-                              .to = to,
-                              .latency_us = figure_of(pair, "latency_us", what, name),
-                              .gb_per_s = figure_of(pair, "gb_per_s", what, name),
-                              .gb_per_s_together = figure_of(pair, "gb_per_s_together", what, name)});
-    }
-  }
-  return probes;
-}
 
 std::string describe(const Probes& probes) {
   std::string text = fmt::format("{} ranks, host memory, by MPI\n", probes.rank_count());
   for (int rank = 0; rank < probes.rank_count(); ++rank)
     text += fmt::format("{:>5}  {}\n", rank, probes.hosts[static_cast<std::size_t>(rank)]);
-  if (probes.pairs.empty()) return text;
-  append_matrix(text, probes, fmt::format("latency, us, {} bytes", probes.latency_bytes),
-                &ProbedPair::latency_us);
-  append_matrix(text, probes, fmt::format("GB/s, {} bytes, one pair at a time", probes.bandwidth_bytes),
-                &ProbedPair::gb_per_s);
-  append_matrix(text, probes, "the same, all ranks at once, each with one other",
-                &ProbedPair::gb_per_s_together);
+  if (!probes.pairs.empty()) append_ranks(text, probes);
+  if (probes.gpus.is_known()) {
+    append_gpus(text, probes.gpus.value(), probes.latency_bytes);
+  } else {
+    text += fmt::format("\nGPUs: {}\n", probes.gpus.reason());
+  }
   return text;
 }
 

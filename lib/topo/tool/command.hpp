@@ -30,7 +30,8 @@ struct Command {
 /// All of them. Another one is a file, a declaration above, and a line here.
 inline constexpr std::array commands = {
     Command{"show", "Print the machine under this job", declare_show},
-    Command{"probe", "Measure messages between all pairs of this job's ranks", declare_probe},
+    Command{"probe", "Measure messages between all pairs of this job's ranks, and links between GPUs",
+            declare_probe},
     Command{"profile", "Show what a profiled program sent", declare_profile},
     Command{"map", "Place ranks by their traffic, and say what each method reaches", declare_map},
     Command{"simulate", "Place ranks of known patterns on simulated fabrics", declare_simulate},

@@ -35,8 +35,7 @@ Fabric fabric_of(const FabricOptions& options, int ranks) {
     return fabric_from_scotch_target(read_text_file(path), path);
   }
   if (options.fabric.starts_with(probed_prefix)) {
-    const std::string path = options.fabric.substr(probed_prefix.size());
-    return fabric_from_probes(probes_from_json(read_text_file(path), path));
+    return fabric_from_probes(read_probes(options.fabric.substr(probed_prefix.size())));
   }
   SimulatedFabric simulated = simulated_fabric_named(options.fabric);
   if (options.slots_per_host < 1) {

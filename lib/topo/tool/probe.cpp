@@ -1,22 +1,47 @@
 #include "command.hpp"
 #include "text_file.hpp"
 
+#include <selvage/environment.hpp>
+#include <selvage/error.hpp>
 #include <selvage/topo/probe.hpp>
 
+#include <fmt/format.h>
+
+#include <filesystem>
 #include <memory>
 
 namespace selvage::topo::tool {
 namespace {
 
+constexpr const char* variable = "SELVAGE_PROBES";
+
 struct Options {
   std::string output;
+  bool saves = false;
+  bool without_gpus = false;
   bool as_json = false;
 };
 
+/// \throws Error{usage} where there is no place for settings
+std::string place_to_save() {
+  const auto file = settings_path(variable, "probes.json");
+  if (!file)
+    throw Error(ErrorKind::usage,
+                fmt::format("--save has no place: {} is off, or there is no HOME", variable));
+  if (!file->is_named) {
+    std::error_code ignored;  // writing tells
+    std::filesystem::create_directories(std::filesystem::path(file->path).parent_path(), ignored);
+  }
+  return file->path;
+}
+
 std::string measured(const Options& options, bool speaks) {
-  const Probes probes = probe(MPI_COMM_WORLD);
+  const std::string settings = options.saves ? place_to_save() : "";
+  const Probes probes = probe(MPI_COMM_WORLD, {.with_gpus = !options.without_gpus});
   if (!speaks) return "";
-  if (!options.output.empty()) write_text_file(options.output, to_json(probes) + '\n');
+  for (const std::string& path : {options.output, settings}) {
+    if (!path.empty()) write_text_file(path, to_json(probes) + '\n');
+  }
   return options.as_json ? to_json(probes) + '\n' : describe(probes);
 }
 
@@ -26,6 +51,11 @@ Work declare_probe(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   app.add_option("--output", options->output,
                  "Also write the figures to this file, as JSON: map takes it as --fabric probed:FILE");
+  app.add_flag(
+         "--save", options->saves,
+         "Also write them where programs look for them, SELVAGE_PROBES or ~/.config/selvage/probes.json")
+      ->disable_flag_override();
+  app.add_flag("--no-gpus", options->without_gpus, "Leave GPUs alone")->disable_flag_override();
   app.add_flag("--json", options->as_json, "Print JSON instead of tables")->disable_flag_override();
   return [options](bool speaks) { return measured(*options, speaks); };
 }

@@ -1,3 +1,6 @@
+#include "sample_machine.hpp"
+#include "tournament.hpp"
+
 #include <selvage/error.hpp>
 #include <selvage/topo/probe.hpp>
 
@@ -11,17 +14,55 @@ namespace {
 
 /// Every pair of these takes the same, but for pairs on different hosts.
 Probes probes_of(const std::vector<std::string>& hosts, double slower = 1) {
-  Probes probes{.hosts = hosts, .latency_bytes = 8, .bandwidth_bytes = 1'000'000, .pairs = {}};
+  Probes probes{.hosts = hosts,
+                .latency_bytes = {8},
+                .bandwidth_bytes = {2048, 1'000'000},
+                .pairs = {},
+                .gpus = Figure<GpuProbes>::unknown("no GPUs in a test")};
   for (int from = 0; from < probes.rank_count(); ++from) {
     for (int to = 0; to < probes.rank_count(); ++to) {
       if (from == to) continue;
       const bool is_apart = hosts[static_cast<std::size_t>(from)] != hosts[static_cast<std::size_t>(to)];
       const double rate = is_apart ? 10 / slower : 10;
-      probes.pairs.push_back(
-          {.from = from, .to = to, .latency_us = 0.001, .gb_per_s = rate, .gb_per_s_together = rate / 2});
+      probes.pairs.push_back({.from = from,
+                              .to = to,
+                              .latency_us = {0.001},
+                              .gb_per_s = {rate / 4, rate},
+                              .gb_per_s_together = rate / 2});
     }
   }
   return probes;
+}
+
+/// GPUs a0, a1 and a2 on host a, b0 on host b; a2 can only be copied to and from.
+GpuProbes gpu_probes() {
+  GpuProbes probes{.bandwidth_bytes = {2048, 1 << 20}, .gpus = {}, .pairs = {}};
+  for (const std::string name : {"a0", "a1", "a2", "b0"})
+    probes.gpus.push_back({.host = name.substr(0, 1),
+                           .uuid = "GPU-" + name,
+                           .pci_bus_id = "0000:0" + name.substr(1) + ":00.0"});
+  for (int from = 0; from < 3; ++from) {
+    for (int to = 0; to < 3; ++to) {
+      if (from == to) continue;
+      const bool reaches = from != 2 && to != 2;
+      probes.pairs.push_back({.from = from,
+                              .to = to,
+                              .put_us = reaches ? std::vector{2.5} : std::vector<double>{},
+                              .store_gb_per_s = reaches ? std::vector{20.0, 350.0} : std::vector<double>{},
+                              .copy_gb_per_s = {1.0, reaches ? 390.0 : 20.0},
+                              .copy_gb_per_s_together = 380});
+    }
+  }
+  return probes;
+}
+
+/// Ranks with a0, a1, a2 and b0.
+Machine machine_with_gpus() {
+  std::vector<RankPlace> ranks;
+  for (const std::string name : {"a0", "a1", "a2", "b0"})
+    ranks.push_back(
+        rank_with_gpu(name.front() == 'a' ? 0 : 1, "0000:0" + name.substr(1) + ":00.0", "GPU-" + name));
+  return machine_of({host_named("a"), host_named("b")}, ranks);
 }
 
 Error refusal(const std::string& text) {
@@ -40,6 +81,9 @@ TEST(Probes, AreTheSameAfterJson) {
     const Probes probes = probes_of(hosts, 3);
     EXPECT_EQ(probes_from_json(to_json(probes), "p.json"), probes);
   }
+  Probes with_gpus = probes_of({"a", "b"});
+  with_gpus.gpus = Figure<GpuProbes>::known(gpu_probes(), Source::probe);
+  EXPECT_EQ(probes_from_json(to_json(with_gpus), "p.json"), with_gpus);
 }
 
 TEST(Probes, AreRefusedWhereTheyAreBroken) {
@@ -53,19 +97,23 @@ TEST(Probes, AreRefusedWhereTheyAreBroken) {
   const std::vector<std::pair<std::string, std::string>> cases{
       {"", "it is not a JSON object"},
       {"[]", "it is not a JSON object"},
-      {"{}", "it holds no probes of version 1"},
-      {with("\"selvage_probe_version\": 1", "\"selvage_probe_version\": 2"),
-       "it holds no probes of version 1"},
+      {"{}", "it holds no probes of version 2"},
+      {with("\"selvage_probe_version\": 2", "\"selvage_probe_version\": 1"),
+       "it holds no probes of version 2"},
       {with("\"hosts\"", "\"ghosts\""), "'hosts' is not a list of 1 to 256 names"},
       {with("\"b\"", "3"), "a host is not a name"},
       {with("\"b\"", "\"b\", \"c\""), "'pairs' is not a list of the 6 pairs of 3 ranks"},
-      {with("\"latency_bytes\": 8", "\"latency_bytes\": 0"),
-       "'latency_bytes' is not a whole number of at least 1"},
+      {with("    2048,\n", "    0,\n"),
+       "'bandwidth_bytes' is not a list of 1 to 64 whole numbers of at least 1"},
+      {with("    8\n", "    8, 9\n"),
+       "'latency_us' of the pair of ranks 0 and 1 has not one number for each size"},
       {with("\"to\": 1", "\"to\": 0"), "the pair of ranks 0 and 1 is not where it should be"},
-      {with("\"gb_per_s\": 10.0", "\"gb_per_s\": -1"),
+      {with("        10.0\n", "        -1\n"),
        "'gb_per_s' of the pair of ranks 0 and 1 is not a number above 0"},
-      {with("\"latency_us\": 0.001", "\"latency_us\": null"),
-       "'latency_us' of the pair of ranks 0 and 1 is not a number above 0"}};
+      {with("        0.001\n", "        null\n"),
+       "'latency_us' of the pair of ranks 0 and 1 is not a number above 0"},
+      {with("\"gpus\"", "\"cpus\""), "'gpus' is not an object"},
+      {with("\"no GPUs in a test\"", "3"), "'unknown' is not a text"}};
   for (const auto& [text, message] : cases) {
     const Error error = refusal(text);
     EXPECT_EQ(error.kind(), ErrorKind::input);
@@ -75,7 +123,9 @@ TEST(Probes, AreRefusedWhereTheyAreBroken) {
 
 /// Whatever a file holds, it is read or refused.
 TEST(Probes, OfDamagedFilesAreErrors) {
-  const std::string good = to_json(probes_of({"a", "b", "a"}));
+  Probes probes = probes_of({"a", "b", "a"});
+  probes.gpus = Figure<GpuProbes>::known(gpu_probes(), Source::probe);
+  const std::string good = to_json(probes);
   std::uint64_t state = 1;
   for (int i = 0; i < 2000; ++i) {
     std::string text = good;
@@ -108,14 +158,83 @@ TEST(Probes, MakeFarHostsCostMore) {
 
 TEST(Probes, AreDescribedBySenders) {
   Probes probes = probes_of({"a", "b"});
-  probes.pairs[1].gb_per_s = 4;
+  probes.pairs[1].gb_per_s.back() = 4;
   const std::string text = describe(probes);
-  EXPECT_NE(text.find("GB/s, 1000000 bytes, one pair at a time, from each row's rank to each column's\n"
+  EXPECT_NE(text.find("GB/s, 1000000 B, one pair at a time, from each row's rank to each column's\n"
                       "             0        1\n"
                       "    0        -       10\n"
                       "    1        4        -\n"),
             std::string::npos)
       << text;
+}
+
+TEST(Probes, DescribeGpusAndWhatIsUnknownOfThem) {
+  Probes probes = probes_of({"a", "b"});
+  EXPECT_NE(describe(probes).find("\nGPUs: no GPUs in a test\n"), std::string::npos) << describe(probes);
+  probes.gpus = Figure<GpuProbes>::known(gpu_probes(), Source::probe);
+  EXPECT_NE(describe(probes).find(
+                "GB/s, 1 MB, stores by all multiprocessors, from each row's GPU to each column's\n"
+                "             0        1        2        3\n"
+                "    0        -      350        -        -\n"),
+            std::string::npos)
+      << describe(probes);
+}
+
+TEST(MeasuredLinks, AreThoseBetweenGpusWhereBothShareAHost) {
+  Probes probes = probes_of({"a", "b"});
+  probes.gpus = Figure<GpuProbes>::known(gpu_probes(), Source::probe);
+  const Machine machine = machine_with_gpus();
+  const auto near = MeasuredLinks(machine, probes).between(0, 1);
+  ASSERT_TRUE(near);
+  EXPECT_EQ(near->latency_us, 2.5);
+  EXPECT_EQ(near->gb_per_s, 390);
+  EXPECT_FALSE(MeasuredLinks(machine, probes).between(0, 2)) << "no kernel reaches it";
+  const auto far = MeasuredLinks(machine, probes).between(0, 3);
+  ASSERT_TRUE(far);
+  EXPECT_EQ(far->latency_us, 0.001);
+  EXPECT_EQ(far->gb_per_s, 10);
+  probes.gpus = Figure<GpuProbes>::unknown("none");
+  EXPECT_FALSE(MeasuredLinks(machine, probes).between(0, 1))
+      << "messages between host memory say nothing of GPUs";
+}
+
+TEST(MeasuredLinks, MakeAFabricOfAJobOnTheSameHosts) {
+  const Machine machine = machine_of({host_named("b"), host_named("a"), host_named("c")},
+                                     {rank_on(0, {0}), rank_on(1, {0}), rank_on(0, {1}), rank_on(2, {0})});
+  EXPECT_FALSE(fabric_from_measurements(machine, probes_of({"a", "b"}))) << "c wasn't measured";
+  const auto fabric = fabric_from_measurements(machine, probes_of({"a", "b", "c"}));
+  ASSERT_TRUE(fabric);
+  EXPECT_EQ(fabric->host_of(0), fabric->host_of(2));
+  EXPECT_EQ(fabric->cost(0, 2), 10U) << "one rank of each host was probed";
+  Probes slow = probes_of({"a", "b", "c"});
+  for (ProbedPair& pair : slow.pairs) {
+    if (slow.hosts[static_cast<std::size_t>(pair.from)] == "c" ||
+        slow.hosts[static_cast<std::size_t>(pair.to)] == "c")
+      pair.gb_per_s.back() = 1;
+  }
+  const auto uneven = fabric_from_measurements(machine, slow);
+  ASSERT_TRUE(uneven);
+  EXPECT_EQ(uneven->cost(0, 1), 10U);
+  EXPECT_NEAR(uneven->cost(0, 3), 100, 10);
+}
+
+TEST(Tournaments, LetEachTwoMeetOnce) {
+  for (int players = 1; players < 10; ++players) {
+    std::vector<int> met(static_cast<std::size_t>(players * players));
+    for (int round = 0; round < tournament_rounds(players); ++round) {
+      for (int player = 0; player < players; ++player) {
+        const int partner = tournament_partner(player, round, players);
+        EXPECT_EQ(tournament_partner(partner, round, players), player);
+        ++met[static_cast<std::size_t>(player * players + partner)];
+      }
+    }
+    for (int a = 0; a < players; ++a) {
+      for (int b = 0; b < players; ++b) {
+        const int wanted = a == b ? met[static_cast<std::size_t>(a * players + a)] : 1;
+        EXPECT_EQ(met[static_cast<std::size_t>(a * players + b)], wanted) << players << " players";
+      }
+    }
+  }
 }
 
 }  // namespace

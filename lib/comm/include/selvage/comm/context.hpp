@@ -36,6 +36,9 @@ class ContextState;
 /// `SELVAGE_LOGICAL_HOSTS=HxR` splits a machine into pretend hosts (see selvage::topo::Machine);
 /// `SELVAGE_ALLREDUCE_TABLE` names the table of selvage-tune that chooses algorithms, for rank 0, which reads it for all
 /// at the first Allreduce: unset, it is selvage/allreduce.json in $XDG_CONFIG_HOME or ~/.config; `off` is none;
+/// `SELVAGE_PROBES` names the figures of `selvage-topo probe` that place ranks and that explain() cites, for rank 0, which
+/// reads them for all at the first Grid, HaloExchange or Allreduce: unset, they are in selvage/probes.json there; `off` is
+/// none; `SELVAGE_GRID_REORDER=yes|no` overrules GridOptions::reorder;
 /// `SELVAGE_GPU_AWARE_MPI=yes|no` says whether to try giving MPI pointers to GPU memory. Unset, it is tried
 /// where MPI says that it takes them, or where Open MPI sends through a UCX with CUDA.
 class Context {

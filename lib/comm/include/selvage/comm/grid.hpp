@@ -31,7 +31,7 @@ struct GridOptions {
 /// Cells in a box, decomposed into one box per rank (1D to 3D).
 ///
 /// Ranks lie on a process grid of places, numbered with the last axis fastest. Rank i takes place i, unless `reorder` is
-/// set and what Context::machine() tells of hosts, switches and links says that another order carries clearly less over
+/// set and what `selvage-topo probe` has measured, else what Context::machine() tells of hosts and links, says that another order carries clearly less over
 /// the slow ones: then rank 0 places the ranks by topo::place_by_portfolio, for a halo of width 1 across faces. That is
 /// never worse than the order of ranks, by the same measure. `SELVAGE_GRID_REORDER=no` in rank 0's environment forbids it.
 ///
