@@ -177,7 +177,7 @@ void HaloPlan::note_path(const PeerPlan& peer, std::string how, std::string why)
                   .received_bytes = 0,
                   .how = std::move(how),
                   .why = std::move(why)};
-  const std::string link =
+  const std::string measured =
       context_->measured_job(halo_construction).describe_link(context_->rank(), path.rank);
   if (!measured.empty()) path.why += "; " + measured;
   const int axes = neighbourhood_.shape.axes;
