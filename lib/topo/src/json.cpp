@@ -1,47 +1,23 @@
-#include <selvage/topo/machine.hpp>
-
-#include <nlohmann/json.hpp>
+#include "machine_json.hpp"
 
 namespace selvage::topo {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-template <typename T>
-Json figure_json(const Figure<T>& figure) {
-  if (!figure.is_known()) return {{"value", nullptr}, {"unknown", figure.reason()}};
-  return {{"value", figure.value()}, {"source", to_string(figure.source())}};
-}
-
-Json gpu_json(const Gpu& gpu) {
-  return {{"name", gpu.name},
-          {"uuid", gpu.uuid},
-          {"pci_bus_id", gpu.pci_bus_id},
-          {"memory_bytes", figure_json(gpu.memory_bytes)},
-          {"numa_node", figure_json(gpu.numa_node)}};
-}
-
-Json gpus_json(const Figure<std::vector<Gpu>>& gpus) {
-  if (!gpus.is_known()) return {{"value", nullptr}, {"unknown", gpus.reason()}};
-  Json list = Json::array();
-  for (const Gpu& gpu : gpus.value()) list.push_back(gpu_json(gpu));
-  return {{"value", std::move(list)}, {"source", to_string(gpus.source())}};
-}
-
 Json physical_host_json(const PhysicalHost& host) {
   return {{"name", host.name},
-          {"boot_id", figure_json(host.boot_id)},
+          {"boot_id", json_of(host.boot_id)},
           {"ranks", host.ranks},
-          {"processor", figure_json(host.processor)},
-          {"packages", figure_json(host.packages)},
-          {"cores", figure_json(host.cores)},
-          {"hardware_threads", figure_json(host.cpus)},
-          {"numa_nodes", figure_json(host.numa_nodes)},
-          {"l3_caches", figure_json(host.l3_caches)},
-          {"l3_bytes", figure_json(host.l3_bytes)},
-          {"memory_bytes", figure_json(host.memory_bytes)},
-          {"usable_hardware_threads", figure_json(host.usable_cpus)},
-          {"gpus", gpus_json(host.gpus)}};
+          {"processor", json_of(host.processor)},
+          {"packages", json_of(host.packages)},
+          {"cores", json_of(host.cores)},
+          {"hardware_threads", json_of(host.cpus)},
+          {"numa_nodes", json_of(host.numa_nodes)},
+          {"l3_caches", json_of(host.l3_caches)},
+          {"l3_bytes", json_of(host.l3_bytes)},
+          {"memory_bytes", json_of(host.memory_bytes)},
+          {"usable_hardware_threads", json_of(host.usable_cpus)},
+          {"gpus", json_of(host.gpus)},
+          {"gpu_pairs", json_of(host.gpu_pairs)}};
 }
 
 Json rank_json(const Machine& machine, int rank) {
@@ -50,12 +26,12 @@ Json rank_json(const Machine& machine, int rank) {
           {"host", place.host},
           {"physical_host", place.physical_host},
           {"rank_in_host", place.rank_in_host},
-          {"hardware_threads", figure_json(place.cpus)},
-          {"cores", figure_json(place.cores)},
-          {"numa_nodes", figure_json(place.numa_nodes)},
-          {"cpu_quota_processors", figure_json(place.cpu_quota)},
-          {"gpu_pci_bus_id", figure_json(place.gpu_pci_bus_id)},
-          {"gpu_uuid", figure_json(place.gpu_uuid)},
+          {"hardware_threads", json_of(place.cpus)},
+          {"cores", json_of(place.cores)},
+          {"numa_nodes", json_of(place.numa_nodes)},
+          {"cpu_quota_processors", json_of(place.cpu_quota)},
+          {"gpu_pci_bus_id", json_of(place.gpu_pci_bus_id)},
+          {"gpu_uuid", json_of(place.gpu_uuid)},
           {"ranks_exceed_cores", machine.ranks_exceed_cores(rank)}};
 }
 
@@ -72,7 +48,7 @@ std::string to_json(const Machine& machine) {
   Json ranks = Json::array();
   for (int rank = 0; rank < machine.rank_count(); ++rank) ranks.push_back(rank_json(machine, rank));
   const Json all = {{"mpi_library", {{"value", machine.mpi_library()}, {"source", to_string(Source::mpi)}}},
-                    {"logical_hosts_setting", figure_json(machine.logical_hosts_setting())},
+                    {"logical_hosts_setting", json_of(machine.logical_hosts_setting())},
                     {"rank_placement_source", to_string(Source::mpi)},
                     {"physical_hosts", std::move(physical_hosts)},
                     {"hosts", std::move(hosts)},

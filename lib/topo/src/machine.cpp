@@ -90,26 +90,6 @@ std::vector<bool> find_exceeded(const std::vector<PhysicalHost>& hosts, const st
 
 }  // namespace
 
-std::string_view to_string(Source source) {
-  switch (source) {
-    case Source::none:
-      return "none";
-    case Source::hwloc:
-      return "hwloc";
-    case Source::nvml:
-      return "nvml";
-    case Source::mpi:
-      return "mpi";
-    case Source::kernel:
-      return "kernel";
-    case Source::environment:
-      return "environment";
-    case Source::caller:
-      return "caller";
-  }
-  return "none";
-}
-
 Machine::Machine(MachineParts parts)
     : physical_hosts_(std::move(parts.physical_hosts)),
       ranks_(std::move(parts.ranks)),
@@ -138,6 +118,27 @@ bool Machine::same_gpu(int a, int b) const {
   return first.gpu_pci_bus_id.is_known() && second.gpu_pci_bus_id.is_known() &&
          first.gpu_pci_bus_id.value() == second.gpu_pci_bus_id.value() &&
          first.physical_host == second.physical_host;
+}
+
+const Gpu* Machine::gpu_of(int rank) const {
+  const RankPlace& own = place(rank);
+  const auto& gpus = physical_hosts_[own.physical_host].gpus;
+  if (!gpus.is_known() || !own.gpu_pci_bus_id.is_known()) return nullptr;
+  const auto found = std::ranges::find(gpus.value(), own.gpu_pci_bus_id.value(), &Gpu::pci_bus_id);
+  return found == gpus.value().end() ? nullptr : &*found;
+}
+
+GpuLevel Machine::gpu_level(int a, int b) const {
+  if (same_gpu(a, b)) return GpuLevel::same_gpu;
+  const Gpu* first = gpu_of(a);
+  const Gpu* second = gpu_of(b);
+  if (first == nullptr || second == nullptr || !same_physical_host(a, b)) return GpuLevel::unknown;
+  for (const GpuPair& pair : physical_hosts_[place(a).physical_host].gpu_pairs) {
+    const bool is_theirs = (pair.first == first->pci_bus_id && pair.second == second->pci_bus_id) ||
+                           (pair.first == second->pci_bus_id && pair.second == first->pci_bus_id);
+    if (is_theirs) return pair.level;
+  }
+  return GpuLevel::unknown;
 }
 
 bool Machine::ranks_exceed_cores(int rank) const {

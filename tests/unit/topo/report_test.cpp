@@ -15,11 +15,12 @@ Machine two_ranks_with_one_gpu() {
   host.cores = Figure<int>::known(64, Source::hwloc);
   host.memory_bytes = Figure<std::uint64_t>::known(std::uint64_t{3} << 30, Source::hwloc);
   host.l3_bytes = Figure<std::uint64_t>::unknown("built without hwloc");
-  const Gpu gpu{.name = "Pretended GPU",
-                .uuid = "GPU-1",
-                .pci_bus_id = "0000:1b:00.0",
-                .memory_bytes = Figure<std::uint64_t>::known(1024, Source::nvml),
-                .numa_node = Figure<int>::unknown("no /sys")};
+  Gpu gpu;
+  gpu.name = "Pretended GPU";
+  gpu.uuid = "GPU-1";
+  gpu.pci_bus_id = "0000:1b:00.0";
+  gpu.memory_bytes = Figure<std::uint64_t>::known(1024, Source::nvml);
+  gpu.numa_node = Figure<int>::unknown("no /sys");
   host.gpus = Figure<std::vector<Gpu>>::known({gpu}, Source::nvml);
   return machine_of({host}, {rank_with_gpu(0, "0000:1b:00.0", "GPU-1"), rank_on(0, {0})});
 }

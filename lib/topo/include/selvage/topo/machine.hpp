@@ -1,6 +1,7 @@
 #pragma once
 
 #include <selvage/topo/figure.hpp>
+#include <selvage/topo/gpu.hpp>
 
 #include <mpi.h>
 
@@ -9,17 +10,6 @@
 #include <vector>
 
 namespace selvage::topo {
-
-/// One GPU of a physical host.
-struct Gpu {
-  std::string name;
-  std::string uuid;        ///< as the driver prints it, "GPU-..."; names the device across hosts
-  std::string pci_bus_id;  ///< as normalized_pci_bus_id() writes it, "0000:1b:00.0"
-  Figure<std::uint64_t> memory_bytes;
-  Figure<int> numa_node;  ///< operating-system index of the nearest NUMA node
-
-  friend bool operator==(const Gpu&, const Gpu&) = default;
-};
 
 /// One shared-memory host as MPI sees it: its ranks can map each other's memory.
 ///
@@ -39,6 +29,7 @@ struct PhysicalHost {
   Figure<std::uint64_t> memory_bytes;
   Figure<std::vector<int>> usable_cpus;  ///< hardware threads that at least one rank may run on, ascending
   Figure<std::vector<Gpu>> gpus;         ///< known and empty: looked, none there
+  std::vector<GpuPair> gpu_pairs;        ///< each two of `gpus`, in their order
 
   friend bool operator==(const PhysicalHost&, const PhysicalHost&) = default;
 };
@@ -100,6 +91,10 @@ class Machine {
   [[nodiscard]] bool same_physical_host(int a, int b) const;
   /// Whether two ranks are known to use one GPU; false when either's GPU is unknown.
   [[nodiscard]] bool same_gpu(int a, int b) const;
+  /// The GPU that a rank uses, in its host's inventory; null when unknown. Its near_cpus are the cores to run on.
+  [[nodiscard]] const Gpu* gpu_of(int rank) const;
+  /// How the GPUs of two ranks reach each other; unknown when either's GPU is, or on different physical hosts.
+  [[nodiscard]] GpuLevel gpu_level(int a, int b) const;
 
   /// Whether the ranks that share this rank's processors outnumber them, so that a waiting rank must yield.
   ///
