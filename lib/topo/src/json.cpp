@@ -1,7 +1,17 @@
 #include "machine_json.hpp"
+#include "records.hpp"
+
+#include <algorithm>
 
 namespace selvage::topo {
 namespace {
+
+constexpr int format_version = 1;
+
+Figure<std::string> mpi_library(const Machine& machine) {
+  return machine.mpi_library().empty() ? Figure<std::string>::unknown("the machine was read from a file")
+                                       : Figure<std::string>::known(machine.mpi_library(), Source::mpi);
+}
 
 Json physical_host_json(const PhysicalHost& host) {
   return {{"name", host.name},
@@ -35,7 +45,66 @@ Json rank_json(const Machine& machine, int rank) {
           {"ranks_exceed_cores", machine.ranks_exceed_cores(rank)}};
 }
 
+PhysicalHost physical_host_of(const JsonValue& from) {
+  PhysicalHost host;
+  read(from, "name", host.name);
+  read(from, "boot_id", host.boot_id);
+  read(from, "processor", host.processor);
+  read(from, "packages", host.packages);
+  read(from, "cores", host.cores);
+  read(from, "hardware_threads", host.cpus);
+  read(from, "numa_nodes", host.numa_nodes);
+  read(from, "l3_caches", host.l3_caches);
+  read(from, "l3_bytes", host.l3_bytes);
+  read(from, "memory_bytes", host.memory_bytes);
+  read(from, "usable_hardware_threads", host.usable_cpus);
+  read(from, "gpus", host.gpus);
+  read(from, "gpu_pairs", host.gpu_pairs);
+  const auto same_gpus = [](const GpuPair& a, const GpuPair& b) {
+    return a.first == b.first && a.second == b.second;
+  };
+  if (!std::ranges::equal(host.gpu_pairs, pairs_of(host.gpus.value_or({})), same_gpus))
+    from.at("gpu_pairs").fail("is not a list of each two of the GPUs, in their order");
+  return host;
+}
+
+RankPlace rank_of(const JsonValue& from, std::size_t number) {
+  if (from.at("rank").natural() != number) from.at("rank").fail(fmt::format("is not {}", number));
+  RankPlace place;
+  read(from, "host", place.host);
+  read(from, "physical_host", place.physical_host);
+  read(from, "hardware_threads", place.cpus);
+  read(from, "cores", place.cores);
+  read(from, "numa_nodes", place.numa_nodes);
+  read(from, "cpu_quota_processors", place.cpu_quota);
+  read(from, "gpu_pci_bus_id", place.gpu_pci_bus_id);
+  read(from, "gpu_uuid", place.gpu_uuid);
+  return place;
+}
+
 }  // namespace
+
+Machine machine_from_json(std::string_view text, const std::string& name) {
+  const Json json = Json::parse(text, nullptr, false);
+  const JsonValue all(json, name);
+  if (!all.has("selvage_machine_version")) all.fail("is not what selvage-topo show --json prints");
+  if (all.at("selvage_machine_version").natural() != format_version)
+    all.at("selvage_machine_version").fail(fmt::format("is not {}", format_version));
+  MachineParts parts;
+  Figure<std::string> library;
+  read(all, "mpi_library", library);
+  parts.mpi_library = library.value_or("");
+  read(all, "logical_hosts_setting", parts.logical_hosts_setting);
+  for (const JsonValue& host : all.at("physical_hosts").items())
+    parts.physical_hosts.push_back(physical_host_of(host));
+  for (const JsonValue& rank : all.at("ranks").items())
+    parts.ranks.push_back(rank_of(rank, parts.ranks.size()));
+  try {
+    return Machine(std::move(parts));
+  } catch (const Error& error) {
+    all.fail(fmt::format("contradicts itself: {}", error.message()));
+  }
+}
 
 std::string to_json(const Machine& machine) {
   Json hosts = Json::array();
@@ -47,7 +116,8 @@ std::string to_json(const Machine& machine) {
     physical_hosts.push_back(physical_host_json(host));
   Json ranks = Json::array();
   for (int rank = 0; rank < machine.rank_count(); ++rank) ranks.push_back(rank_json(machine, rank));
-  const Json all = {{"mpi_library", {{"value", machine.mpi_library()}, {"source", to_string(Source::mpi)}}},
+  const Json all = {{"selvage_machine_version", format_version},
+                    {"mpi_library", json_of(mpi_library(machine))},
                     {"logical_hosts_setting", json_of(machine.logical_hosts_setting())},
                     {"rank_placement_source", to_string(Source::mpi)},
                     {"physical_hosts", std::move(physical_hosts)},

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace selvage::topo {
@@ -151,6 +152,11 @@ struct DetectOptions {
 /// Each figure is {"value": ..., "source": "hwloc"} or {"value": null, "unknown": "the reason"}; units are in
 /// the names (`memory_bytes`). Text only, so that no JSON library shows in this interface.
 [[nodiscard]] std::string to_json(const Machine& machine);
+
+/// What to_json() wrote. What follows from the rest (`hosts`, `rank_in_host`, `ranks_exceed_cores`) isn't read.
+/// \param name  what errors call the text, such as the file's name
+/// \throws Error{input} that names the place in the text
+[[nodiscard]] Machine machine_from_json(std::string_view text, const std::string& name);
 
 /// The machine as a table for people, ending in a newline; says what is unknown and why.
 [[nodiscard]] std::string describe(const Machine& machine);
