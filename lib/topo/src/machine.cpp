@@ -128,17 +128,22 @@ const Gpu* Machine::gpu_of(int rank) const {
   return found == gpus.value().end() ? nullptr : &*found;
 }
 
-GpuLevel Machine::gpu_level(int a, int b) const {
-  if (same_gpu(a, b)) return GpuLevel::same_gpu;
+const GpuPair* Machine::gpu_pair(int a, int b) const {
   const Gpu* first = gpu_of(a);
   const Gpu* second = gpu_of(b);
-  if (first == nullptr || second == nullptr || !same_physical_host(a, b)) return GpuLevel::unknown;
-  for (const GpuPair& pair : physical_hosts_[place(a).physical_host].gpu_pairs) {
-    const bool is_theirs = (pair.first == first->pci_bus_id && pair.second == second->pci_bus_id) ||
-                           (pair.first == second->pci_bus_id && pair.second == first->pci_bus_id);
-    if (is_theirs) return pair.level;
-  }
-  return GpuLevel::unknown;
+  if (first == nullptr || second == nullptr || !same_physical_host(a, b)) return nullptr;
+  const auto& pairs = physical_hosts_[place(a).physical_host].gpu_pairs;
+  const auto found = std::ranges::find_if(pairs, [&](const GpuPair& pair) {
+    return (pair.first == first->pci_bus_id && pair.second == second->pci_bus_id) ||
+           (pair.first == second->pci_bus_id && pair.second == first->pci_bus_id);
+  });
+  return found == pairs.end() ? nullptr : &*found;
+}
+
+GpuLevel Machine::gpu_level(int a, int b) const {
+  if (same_gpu(a, b)) return GpuLevel::same_gpu;
+  const GpuPair* pair = gpu_pair(a, b);
+  return pair != nullptr ? pair->level : GpuLevel::unknown;
 }
 
 bool Machine::ranks_exceed_cores(int rank) const {
@@ -148,6 +153,25 @@ bool Machine::ranks_exceed_cores(int rank) const {
 const RankPlace& Machine::place(int rank) const {
   check_index("rank", rank, ranks_.size());
   return ranks_[rank];
+}
+
+Machine with_gpus_in_turn(const Machine& machine) {
+  MachineParts parts{.physical_hosts = machine.physical_hosts(),
+                     .ranks = machine.ranks(),
+                     .mpi_library = machine.mpi_library(),
+                     .logical_hosts_setting = machine.logical_hosts_setting()};
+  for (const PhysicalHost& host : machine.physical_hosts()) {
+    const std::vector<Gpu> gpus = host.gpus.value_or({});
+    if (gpus.empty()) continue;
+    for (std::size_t i = 0; i < host.ranks.size(); ++i) {
+      RankPlace& place = parts.ranks[host.ranks[i]];
+      if (place.gpu_pci_bus_id.is_known()) continue;
+      const Gpu& gpu = gpus[i % gpus.size()];
+      place.gpu_pci_bus_id = Figure<std::string>::known(gpu.pci_bus_id, Source::caller);
+      place.gpu_uuid = Figure<std::string>::known(gpu.uuid, host.gpus.source());
+    }
+  }
+  return Machine(std::move(parts));
 }
 
 }  // namespace selvage::topo

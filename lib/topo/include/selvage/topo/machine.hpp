@@ -94,6 +94,9 @@ class Machine {
   [[nodiscard]] bool same_gpu(int a, int b) const;
   /// The GPU that a rank uses, in its host's inventory; null when unknown. Its near_cpus are the cores to run on.
   [[nodiscard]] const Gpu* gpu_of(int rank) const;
+  /// What is known between the GPUs of two ranks; null when they use the same one, one is unknown, or they are on
+  /// different physical hosts.
+  [[nodiscard]] const GpuPair* gpu_pair(int a, int b) const;
   /// How the GPUs of two ranks reach each other; unknown when either's GPU is, or on different physical hosts.
   [[nodiscard]] GpuLevel gpu_level(int a, int b) const;
 
@@ -136,6 +139,10 @@ struct DetectOptions {
 ///         doesn't fit the job, or when a rank's gpu_pci_bus_id is not a PCI bus id; Error{mpi} when MPI
 ///         fails
 [[nodiscard]] Machine detect(MPI_Comm comm, const DetectOptions& options = {});
+
+/// The same machine, where ranks without a GPU take those of their physical host in turn, as Kokkos chooses them unless
+/// told otherwise. Not collective.
+[[nodiscard]] Machine with_gpus_in_turn(const Machine& machine);
 
 /// What the job's physical hosts are made of, in one line: processors, cores and GPUs of each kind of host, without names,
 /// numbers of hosts and ranks, or what changes from boot to boot. Equal hardware gives equal text, so that what was
