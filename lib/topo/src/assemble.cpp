@@ -30,6 +30,7 @@ PhysicalHost make_host(const RankRecord& leader) {
   host.l3_bytes = inventory.l3_bytes;
   host.memory_bytes = inventory.memory_bytes;
   host.gpus = inventory.gpus;
+  host.gpu_pairs = inventory.gpu_pairs;
   return host;
 }
 

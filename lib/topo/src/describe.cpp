@@ -1,4 +1,5 @@
 #include "cpu_list.hpp"
+#include "describe_lines.hpp"
 #include "logical_hosts.hpp"
 
 #include <selvage/topo/machine.hpp>
@@ -7,28 +8,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 
 namespace selvage::topo {
 namespace {
-
-std::string counted(std::size_t number, const char* one) {
-  return fmt::format("{} {}{}", number, one, number == 1 ? "" : "s");
-}
-
-std::string bytes_text(std::uint64_t bytes) {
-  constexpr std::array units = {"B", "KiB", "MiB", "GiB", "TiB"};
-  auto value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
-  return fmt::format("{:.4g} {}", value, units[unit]);
-}
-
-template <typename T, typename Text>
-std::string line(const char* label, const Figure<T>& figure, Text text) {
-  if (!figure.is_known()) return fmt::format("  {:<18}unknown: {}\n", label, figure.reason());
-  return fmt::format("  {:<18}{} [{}]\n", label, text(figure.value()), to_string(figure.source()));
-}
 
 template <typename T>
 std::string number_line(const char* label, const Figure<T>& figure) {
@@ -41,19 +23,6 @@ std::string l3_line(const PhysicalHost& host) {
                ? fmt::format("{} in {}", bytes_text(bytes), counted(host.l3_caches.value(), "cache"))
                : bytes_text(bytes);
   });
-}
-
-std::string gpu_lines(const Figure<std::vector<Gpu>>& gpus) {
-  std::string text = line("GPUs", gpus, [](const auto& list) { return fmt::to_string(list.size()); });
-  for (const Gpu& gpu : gpus.value_or({})) {
-    text += fmt::format("    {}  {}  {}, NUMA node {}, {}\n", gpu.pci_bus_id, gpu.name,
-                        gpu.memory_bytes.is_known() ? bytes_text(gpu.memory_bytes.value())
-                                                    : "memory unknown: " + gpu.memory_bytes.reason(),
-                        gpu.numa_node.is_known() ? fmt::to_string(gpu.numa_node.value())
-                                                 : "unknown: " + gpu.numa_node.reason(),
-                        gpu.uuid);
-  }
-  return text;
 }
 
 std::string host_text(const Machine& machine, std::size_t index) {
@@ -69,7 +38,7 @@ std::string host_text(const Machine& machine, std::size_t index) {
   text += number_line("NUMA nodes", host.numa_nodes);
   text += l3_line(host);
   text += line("memory", host.memory_bytes, bytes_text);
-  text += gpu_lines(host.gpus);
+  text += describe_gpus(host);
   return text;
 }
 
@@ -138,9 +107,10 @@ std::string oversubscription_text(const Machine& machine) {
 }  // namespace
 
 std::string describe(const Machine& machine) {
-  std::string text = fmt::format("{} on {} ({} physical), {}\n", counted(machine.rank_count(), "rank"),
-                                 counted(machine.host_count(), "host"), machine.physical_hosts().size(),
-                                 machine.mpi_library());
+  std::string text = fmt::format(
+      "{} on {} ({} physical), {}\n", counted(machine.rank_count(), "rank"),
+      counted(machine.host_count(), "host"), machine.physical_hosts().size(),
+      machine.mpi_library().empty() ? "pretended: it was read from a file" : machine.mpi_library());
   if (machine.logical_hosts_setting().is_known()) {
     text += fmt::format("{}={}: hosts are pretended\n", logical_hosts_variable,
                         machine.logical_hosts_setting().value());

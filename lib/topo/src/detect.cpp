@@ -36,7 +36,9 @@ HostInventory take_inventory() {
     HostInventory inventory = inventory_from_hwloc();
     std::ifstream cpu_info("/proc/cpuinfo");
     inventory.processor = processor_model(cpu_info);
-    inventory.gpus = gpus_from_nvml();
+    GpuInventory gpus = gpus_from_nvml();
+    inventory.gpus = std::move(gpus.gpus);
+    inventory.gpu_pairs = std::move(gpus.pairs);
     return inventory;
   } catch (const std::exception& error) {
     return unknown_inventory(error.what());

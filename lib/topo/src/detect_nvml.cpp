@@ -1,113 +1,14 @@
+#include "nvml.hpp"
 #include "records.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <exception>
 #include <fstream>
-#include <memory>
-#include <stdexcept>
 
 namespace selvage::topo {
 namespace {
-
-// The few declarations needed of NVML's stable C interface; its header is often absent where its library is
-// present.
-using Result = int;  // 0 is success
-using Device = void*;
-
-struct PciInfo {
-  char bus_id_legacy[16];
-  unsigned domain;
-  unsigned bus;
-  unsigned device;
-  unsigned pci_device_id;
-  unsigned pci_subsystem_id;
-  char bus_id[32];
-};
-
-struct MemoryInfo {
-  unsigned long long total_bytes;
-  unsigned long long free_bytes;
-  unsigned long long used_bytes;
-};
-
-struct CloseLibrary {
-  void operator()(void* library) const { dlclose(library); }
-};
-
-std::string last_loader_error() {
-  const char* text = dlerror();
-  return text != nullptr ? text : "the loader gives no reason";
-}
-
-class Nvml {
- public:
-  explicit Nvml(const char* library) : library_(dlopen(library, RTLD_NOW | RTLD_LOCAL)) {
-    if (!library_) throw std::runtime_error(last_loader_error());
-    load(init_, "nvmlInit_v2");
-    load(shutdown_, "nvmlShutdown");
-    load(error_string_, "nvmlErrorString");
-    load(device_count_, "nvmlDeviceGetCount_v2");
-    load(device_by_index_, "nvmlDeviceGetHandleByIndex_v2");
-    load(name_, "nvmlDeviceGetName");
-    load(uuid_, "nvmlDeviceGetUUID");
-    load(pci_info_, "nvmlDeviceGetPciInfo_v3");
-    load(memory_info_, "nvmlDeviceGetMemoryInfo");
-    check(init_(), "nvmlInit");
-  }
-  ~Nvml() { shutdown_(); }
-  Nvml(const Nvml&) = delete;
-  Nvml& operator=(const Nvml&) = delete;
-
-  [[nodiscard]] unsigned device_count() const {
-    unsigned count = 0;
-    check(device_count_(&count), "nvmlDeviceGetCount");
-    return count;
-  }
-
-  [[nodiscard]] Gpu gpu(unsigned index) const {
-    Device device = nullptr;
-    check(device_by_index_(index, &device), "nvmlDeviceGetHandleByIndex");
-    char name[96] = {};
-    char uuid[96] = {};
-    PciInfo pci = {};
-    check(name_(device, name, sizeof name), "nvmlDeviceGetName");
-    check(uuid_(device, uuid, sizeof uuid), "nvmlDeviceGetUUID");
-    check(pci_info_(device, &pci), "nvmlDeviceGetPciInfo");
-    Gpu gpu{.name = name,
-            .uuid = uuid,
-            .pci_bus_id = normalized_pci_bus_id(pci.bus_id),
-            .memory_bytes = {},
-            .numa_node = {}};
-    MemoryInfo memory = {};
-    const Result result = memory_info_(device, &memory);
-    gpu.memory_bytes = result == 0 ? Figure<std::uint64_t>::known(memory.total_bytes, Source::nvml)
-                                   : Figure<std::uint64_t>::unknown(error_string_(result));
-    return gpu;
-  }
-
- private:
-  template <typename Function>
-  void load(Function& function, const char* name) {
-    function = reinterpret_cast<Function>(dlsym(library_.get(), name));
-    if (function == nullptr) throw std::runtime_error(last_loader_error());
-  }
-
-  void check(Result result, const char* call) const {
-    if (result != 0) throw std::runtime_error(fmt::format("{}: {}", call, error_string_(result)));
-  }
-
-  std::unique_ptr<void, CloseLibrary> library_;
-  Result (*init_)() = nullptr;
-  Result (*shutdown_)() = nullptr;
-  const char* (*error_string_)(Result) = nullptr;
-  Result (*device_count_)(unsigned*) = nullptr;
-  Result (*device_by_index_)(unsigned, Device*) = nullptr;
-  Result (*name_)(Device, char*, unsigned) = nullptr;
-  Result (*uuid_)(Device, char*, unsigned) = nullptr;
-  Result (*pci_info_)(Device, PciInfo*) = nullptr;
-  Result (*memory_info_)(Device, MemoryInfo*) = nullptr;
-};
 
 Figure<int> numa_node_of_pci_device(const std::string& pci_bus_id) {
   const std::string path = fmt::format("/sys/bus/pci/devices/{}/numa_node", pci_bus_id);
@@ -118,19 +19,55 @@ Figure<int> numa_node_of_pci_device(const std::string& pci_bus_id) {
   return Figure<int>::known(node, Source::kernel);
 }
 
+Gpu gpu_of(const Nvml& nvml, Nvml::Device device) {
+  Gpu gpu = nvml.identity(device);
+  gpu.memory_bytes = nvml.memory_bytes(device);
+  gpu.numa_node = numa_node_of_pci_device(gpu.pci_bus_id);
+  gpu.near_cpus = nvml.near_cpus(device);
+  gpu.links = nvml.links(device);
+  gpu.fabric = nvml.fabric(device);
+  return gpu;
+}
+
+// Where the kind of a link's end is hidden, its address can still be that of a GPU.
+void recognize_gpus(std::vector<Gpu>& gpus) {
+  for (Gpu& gpu : gpus) {
+    std::vector<NvLink> links = gpu.links.value_or({});
+    for (NvLink& link : links) {
+      const bool is_gpu = std::ranges::find(gpus, link.pci_bus_id, &Gpu::pci_bus_id) != gpus.end();
+      if (link.end == LinkEnd::hidden && is_gpu) link.end = LinkEnd::gpu;
+    }
+    if (gpu.links.is_known()) gpu.links = Figure<std::vector<NvLink>>::known(std::move(links), Source::nvml);
+  }
+}
+
+void ask(const Nvml& nvml, Nvml::Device a, Nvml::Device b, GpuPair& pair) {
+  pair.ancestor = nvml.common_ancestor(a, b);
+  pair.read = nvml.peer_status(a, b, Nvml::Capability::read);
+  pair.write = nvml.peer_status(a, b, Nvml::Capability::write);
+  pair.over_nvlink = nvml.peer_status(a, b, Nvml::Capability::over_nvlink);
+  pair.atomics = nvml.peer_status(a, b, Nvml::Capability::atomics);
+}
+
 }  // namespace
 
-Figure<std::vector<Gpu>> gpus_from_nvml(const char* library) {
+GpuInventory gpus_from_nvml(const char* library) {
   try {
     const Nvml nvml(library);
+    const std::vector<Nvml::Device> devices = nvml.devices();
     std::vector<Gpu> gpus;
-    for (unsigned index = 0; index < nvml.device_count(); ++index) {
-      gpus.push_back(nvml.gpu(index));
-      gpus.back().numa_node = numa_node_of_pci_device(gpus.back().pci_bus_id);
+    for (const Nvml::Device device : devices) gpus.push_back(gpu_of(nvml, device));
+    recognize_gpus(gpus);
+    GpuInventory inventory{.gpus = {}, .pairs = pairs_of(gpus)};
+    auto pair = inventory.pairs.begin();
+    for (std::size_t a = 0; a < devices.size(); ++a) {
+      for (std::size_t b = a + 1; b < devices.size(); ++b) ask(nvml, devices[a], devices[b], *pair++);
     }
-    return Figure<std::vector<Gpu>>::known(std::move(gpus), Source::nvml);
+    find_levels(gpus, inventory.pairs);
+    inventory.gpus = Figure<std::vector<Gpu>>::known(std::move(gpus), Source::nvml);
+    return inventory;
   } catch (const std::exception& error) {
-    return Figure<std::vector<Gpu>>::unknown(error.what());
+    return {.gpus = Figure<std::vector<Gpu>>::unknown(error.what()), .pairs = {}};
   }
 }
 

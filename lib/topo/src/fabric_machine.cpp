@@ -5,37 +5,151 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
 namespace selvage::topo {
 namespace {
 
-FabricHost host_of(const Machine& machine, int host, const MachineCosts& costs) {
+bool is_linked(const GpuPair& pair) {
+  return pair.level == GpuLevel::nvlink || pair.level == GpuLevel::nvswitch;
+}
+
+/// Costs by level, and by width where NVLinks join.
+class GpuCosts {
+ public:
+  GpuCosts(const std::vector<PhysicalHost>& hosts, const MachineCosts& costs) : costs_(costs) {
+    for (const PhysicalHost& host : hosts) {
+      for (const GpuPair& pair : host.gpu_pairs)
+        by_bandwidth_ = by_bandwidth_ && (!is_linked(pair) || pair.nvlink_gb_per_s.is_known());
+    }
+    for (const PhysicalHost& host : hosts) {
+      for (const GpuPair& pair : host.gpu_pairs) {
+        if (is_linked(pair)) widest_ = std::max(widest_, width(pair));
+      }
+    }
+  }
+
+  [[nodiscard]] std::uint32_t of(const GpuPair& pair) const {
+    switch (pair.level) {
+      case GpuLevel::same_gpu:
+        return costs_.same_gpu;
+      case GpuLevel::nvlink:
+      case GpuLevel::nvswitch:
+        return of_links(pair);
+      case GpuLevel::pcie_switch:
+        return costs_.pcie_switch;
+      case GpuLevel::root_complex:
+        return costs_.root_complex;
+      case GpuLevel::numa:
+        return costs_.numa;
+      case GpuLevel::system:
+        return costs_.system;
+      case GpuLevel::unknown:
+        return costs_.same_host;
+    }
+    return costs_.same_host;
+  }
+
+ private:
+  [[nodiscard]] double width(const GpuPair& pair) const {
+    return by_bandwidth_ ? pair.nvlink_gb_per_s.value() : pair.nvlinks;
+  }
+  [[nodiscard]] std::uint32_t of_links(const GpuPair& pair) const {
+    if (width(pair) <= 0) return costs_.nvlink;
+    const double cost = std::round(costs_.nvlink * widest_ / width(pair));
+    const auto most = static_cast<double>(std::max(costs_.nvlink, costs_.pcie_switch));
+    return static_cast<std::uint32_t>(std::min(cost, most));
+  }
+
+  MachineCosts costs_;
+  bool by_bandwidth_ = true;
+  double widest_ = 0;
+};
+
+std::uint32_t cost_between(const Machine& machine, int a, int b, const GpuCosts& gpu_costs,
+                           const MachineCosts& costs) {
+  if (machine.same_gpu(a, b)) return costs.same_gpu;
+  const GpuPair* pair = machine.gpu_pair(a, b);
+  return pair != nullptr ? gpu_costs.of(*pair) : costs.same_host;
+}
+
+FabricHost host_of(const Machine& machine, int host, const GpuCosts& gpu_costs, const MachineCosts& costs) {
   const std::vector<int>& ranks = machine.ranks_of_host(host);
   FabricHost out{.name = machine.physical_hosts()[machine.hosts()[host].physical_host].name,
                  .slots = static_cast<int>(ranks.size()),
                  .slot_costs = {}};
   for (const int a : ranks) {
-    for (const int b : ranks)
-      out.slot_costs.push_back(machine.same_gpu(a, b) ? costs.same_gpu : costs.same_host);
+    for (const int b : ranks) out.slot_costs.push_back(cost_between(machine, a, b, gpu_costs, costs));
   }
   return out;
+}
+
+/// The NVLink domain to which all GPUs of a host belong. A cluster of zeros reaches no further than its host.
+std::optional<GpuFabric> domain_of(const PhysicalHost& host) {
+  const std::vector<Gpu> gpus = host.gpus.value_or({});
+  if (gpus.empty() || !gpus.front().fabric.is_known()) return std::nullopt;
+  const GpuFabric& first = gpus.front().fabric.value();
+  const bool is_shared =
+      std::ranges::all_of(gpus, [&](const Gpu& gpu) { return gpu.fabric == gpus.front().fabric; });
+  const bool has_cluster = first.cluster.find_first_not_of("0-") != std::string::npos;
+  return is_shared && has_cluster ? std::optional(first) : std::nullopt;
+}
+
+std::vector<std::uint32_t> costs_between_hosts(const Machine& machine, const MachineCosts& costs) {
+  std::vector<std::optional<GpuFabric>> domains;
+  for (const PhysicalHost& host : machine.physical_hosts()) domains.push_back(domain_of(host));
+  std::vector<std::uint32_t> all;
+  for (const LogicalHost& a : machine.hosts()) {
+    for (const LogicalHost& b : machine.hosts()) {
+      const bool are_joined = a.physical_host != b.physical_host && domains[a.physical_host] &&
+                              domains[a.physical_host] == domains[b.physical_host];
+      all.push_back(are_joined ? costs.nvlink : costs.other_host);
+    }
+  }
+  return all;
 }
 
 }  // namespace
 
 Fabric fabric_from_machine(const Machine& machine, const MachineCosts& costs) {
   if (machine.rank_count() == 0) throw Error(ErrorKind::input, "a machine without ranks has no slots");
+  const GpuCosts gpu_costs(machine.physical_hosts(), costs);
   FabricParts parts;
   parts.description =
       fmt::format("machine, {} ranks on {} hosts", machine.rank_count(), machine.host_count());
   std::vector<std::string> names;
   for (int host = 0; host < machine.host_count(); ++host) {
-    parts.hosts.push_back(host_of(machine, host, costs));
+    parts.hosts.push_back(host_of(machine, host, gpu_costs, costs));
     names.push_back(parts.hosts.back().name);
   }
-  const std::size_t hosts = parts.hosts.size();
-  parts.host_costs.assign(hosts * hosts, costs.other_host);
+  parts.host_costs = costs_between_hosts(machine, costs);
   for (int rank = 0; rank < machine.rank_count(); ++rank) parts.slot_hosts.push_back(machine.host_of(rank));
   parts.network = std::make_shared<const TreeNetwork>(star_network(names));
+  return Fabric(std::move(parts));
+}
+
+Fabric fabric_of_gpus(const PhysicalHost& host, const MachineCosts& costs) {
+  const std::size_t gpus = host.gpus.value_or({}).size();
+  if (gpus == 0) {
+    throw Error(ErrorKind::input, fmt::format("host {} has no GPUs to place on{}{}", host.name,
+                                              host.gpus.is_known() ? "" : ": ", host.gpus.reason()));
+  }
+  const GpuCosts gpu_costs({host}, costs);
+  FabricHost slots{.name = host.name, .slots = static_cast<int>(gpus), .slot_costs = {}};
+  slots.slot_costs.assign(gpus * gpus, costs.same_gpu);
+  auto pair = host.gpu_pairs.begin();
+  for (std::size_t a = 0; a < gpus; ++a) {
+    for (std::size_t b = a + 1; b < gpus; ++b) {
+      const std::uint32_t cost = pair != host.gpu_pairs.end() ? gpu_costs.of(*pair++) : costs.same_host;
+      slots.slot_costs[a * gpus + b] = slots.slot_costs[b * gpus + a] = cost;
+    }
+  }
+  FabricParts parts;
+  parts.description = fmt::format("{} GPUs of {}", gpus, host.name);
+  parts.hosts.push_back(std::move(slots));
+  parts.host_costs = {0};
   return Fabric(std::move(parts));
 }
 

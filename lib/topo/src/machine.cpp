@@ -90,28 +90,6 @@ std::vector<bool> find_exceeded(const std::vector<PhysicalHost>& hosts, const st
 
 }  // namespace
 
-std::string_view to_string(Source source) {
-  switch (source) {
-    case Source::none:
-      return "none";
-    case Source::hwloc:
-      return "hwloc";
-    case Source::nvml:
-      return "nvml";
-    case Source::mpi:
-      return "mpi";
-    case Source::kernel:
-      return "kernel";
-    case Source::environment:
-      return "environment";
-    case Source::caller:
-      return "caller";
-    case Source::probe:
-      return "probe";
-  }
-  return "none";
-}
-
 Machine::Machine(MachineParts parts)
     : physical_hosts_(std::move(parts.physical_hosts)),
       ranks_(std::move(parts.ranks)),
@@ -142,6 +120,32 @@ bool Machine::same_gpu(int a, int b) const {
          first.physical_host == second.physical_host;
 }
 
+const Gpu* Machine::gpu_of(int rank) const {
+  const RankPlace& own = place(rank);
+  const auto& gpus = physical_hosts_[own.physical_host].gpus;
+  if (!gpus.is_known() || !own.gpu_pci_bus_id.is_known()) return nullptr;
+  const auto found = std::ranges::find(gpus.value(), own.gpu_pci_bus_id.value(), &Gpu::pci_bus_id);
+  return found == gpus.value().end() ? nullptr : &*found;
+}
+
+const GpuPair* Machine::gpu_pair(int a, int b) const {
+  const Gpu* first = gpu_of(a);
+  const Gpu* second = gpu_of(b);
+  if (first == nullptr || second == nullptr || !same_physical_host(a, b)) return nullptr;
+  const auto& pairs = physical_hosts_[place(a).physical_host].gpu_pairs;
+  const auto found = std::ranges::find_if(pairs, [&](const GpuPair& pair) {
+    return (pair.first == first->pci_bus_id && pair.second == second->pci_bus_id) ||
+           (pair.first == second->pci_bus_id && pair.second == first->pci_bus_id);
+  });
+  return found == pairs.end() ? nullptr : &*found;
+}
+
+GpuLevel Machine::gpu_level(int a, int b) const {
+  if (same_gpu(a, b)) return GpuLevel::same_gpu;
+  const GpuPair* pair = gpu_pair(a, b);
+  return pair != nullptr ? pair->level : GpuLevel::unknown;
+}
+
 bool Machine::ranks_exceed_cores(int rank) const {
   return exceeds_[place(rank).physical_host];
 }
@@ -149,6 +153,25 @@ bool Machine::ranks_exceed_cores(int rank) const {
 const RankPlace& Machine::place(int rank) const {
   check_index("rank", rank, ranks_.size());
   return ranks_[rank];
+}
+
+Machine with_gpus_in_turn(const Machine& machine) {
+  MachineParts parts{.physical_hosts = machine.physical_hosts(),
+                     .ranks = machine.ranks(),
+                     .mpi_library = machine.mpi_library(),
+                     .logical_hosts_setting = machine.logical_hosts_setting()};
+  for (const PhysicalHost& host : machine.physical_hosts()) {
+    const std::vector<Gpu> gpus = host.gpus.value_or({});
+    if (gpus.empty()) continue;
+    for (std::size_t i = 0; i < host.ranks.size(); ++i) {
+      RankPlace& place = parts.ranks[host.ranks[i]];
+      if (place.gpu_pci_bus_id.is_known()) continue;
+      const Gpu& gpu = gpus[i % gpus.size()];
+      place.gpu_pci_bus_id = Figure<std::string>::known(gpu.pci_bus_id, Source::caller);
+      place.gpu_uuid = Figure<std::string>::known(gpu.uuid, host.gpus.source());
+    }
+  }
+  return Machine(std::move(parts));
 }
 
 }  // namespace selvage::topo

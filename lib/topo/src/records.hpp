@@ -31,6 +31,7 @@ struct HostInventory {
   Figure<std::vector<int>> allowed_cpus;
   std::vector<HardwareThread> threads;  ///< empty when unknown
   Figure<std::vector<Gpu>> gpus;
+  std::vector<GpuPair> gpu_pairs;
 };
 
 /// What one rank knows before anything is gathered.
@@ -52,8 +53,23 @@ struct RankRecord {
 /// The processors, caches and memory of this host; `gpus` is left alone. Never throws.
 [[nodiscard]] HostInventory inventory_from_hwloc();
 
-/// The GPUs that NVIDIA's management library lists, opened at run time. Never throws.
-[[nodiscard]] Figure<std::vector<Gpu>> gpus_from_nvml(const char* library = "libnvidia-ml.so.1");
+/// The GPUs of this host and what lies between them.
+struct GpuInventory {
+  Figure<std::vector<Gpu>> gpus;
+  std::vector<GpuPair> pairs;  ///< of each two GPUs, in their order
+};
+
+/// What NVIDIA's management library tells, opened at run time. Never throws.
+[[nodiscard]] GpuInventory gpus_from_nvml(const char* library = "libnvidia-ml.so.1");
+
+/// Fills in level, nvlinks and nvlink_gb_per_s of each pair, from the links of the GPUs, `over_nvlink` and `ancestor`.
+///
+/// Links whose ends are hidden count where the driver says that the pair has peer access over NVLink: they are taken for
+/// links to switches if that holds for every pair of the host, for direct ones otherwise.
+void find_levels(const std::vector<Gpu>& gpus, std::vector<GpuPair>& pairs);
+
+/// One entry for each two GPUs, in their order, of which nothing is known.
+[[nodiscard]] std::vector<GpuPair> pairs_of(const std::vector<Gpu>& gpus);
 
 /// The model of the first processor, from the text of /proc/cpuinfo.
 [[nodiscard]] Figure<std::string> processor_model(std::istream& cpu_info);

@@ -17,9 +17,24 @@ HostInventory inventory_of_eight_threads() {
   for (int cpu = 0; cpu < 8; ++cpu) {
     inventory.threads.push_back({.cpu = cpu, .core = cpu / 2, .numa_node = cpu / 4});
   }
-  const Gpu gpu{
-      .name = "G", .uuid = "GPU-7", .pci_bus_id = "0000:1b:00.0", .memory_bytes = {}, .numa_node = {}};
+  Gpu gpu;
+  gpu.name = "G";
+  gpu.uuid = "GPU-7";
+  gpu.pci_bus_id = "0000:1b:00.0";
+  gpu.near_cpus = Figure<CpuList>::known({0, 1, 2, 3}, Source::nvml);
+  NvLink link;
+  link.end = LinkEnd::nvswitch;
+  link.pci_bus_id = "0000:c0:00.0";
+  link.gb_per_s = Figure<double>::known(26.5, Source::nvml);
+  gpu.links = Figure<std::vector<NvLink>>::known({link}, Source::nvml);
+  gpu.fabric = Figure<GpuFabric>::known({.cluster = "c", .clique = 3}, Source::nvml);
   inventory.gpus = Figure<std::vector<Gpu>>::known({gpu}, Source::nvml);
+  GpuPair& pair = inventory.gpu_pairs.emplace_back();
+  pair.first = gpu.pci_bus_id;
+  pair.second = "0000:2b:00.0";
+  pair.level = GpuLevel::nvswitch;
+  pair.ancestor = Figure<CommonAncestor>::known(CommonAncestor::numa_node, Source::nvml);
+  pair.atomics = Figure<PeerStatus>::known(PeerStatus::disabled, Source::nvml);
   return inventory;
 }
 
@@ -137,6 +152,7 @@ TEST(RankRecords, SurviveTheMessage) {
   }
   EXPECT_EQ(assemble(records), before);
   EXPECT_EQ(before.place(3).cpu_quota.value_or(0), 1.5);
+  EXPECT_EQ(before.physical_hosts()[0].gpu_pairs.at(0).level, GpuLevel::nvswitch);
 }
 
 }  // namespace

@@ -80,6 +80,98 @@ TEST(Fabric, IsFlatOnOneHostWithAGpuPerRank) {
   EXPECT_THROW((void)fabric_from_machine(Machine()), Error);
 }
 
+std::vector<RankPlace> ranks_of_gpus(int count, int host = 0) {
+  std::vector<RankPlace> ranks;
+  for (int gpu = 0; gpu < count; ++gpu)
+    ranks.push_back(rank_with_gpu(host, "0000:0" + std::to_string(gpu) + ":00.0"));
+  return ranks;
+}
+
+TEST(Fabric, CostsOfGpusGoByWhatJoinsThem) {
+  const PhysicalHost host =
+      host_with_gpus("a", 5,
+                     {{.first = 0, .second = 1, .level = GpuLevel::nvlink, .nvlinks = 4},
+                      {.first = 0, .second = 2, .level = GpuLevel::nvlink, .nvlinks = 2},
+                      {.first = 0, .second = 3, .level = GpuLevel::nvlink, .nvlinks = 1},
+                      {.first = 1, .second = 2, .level = GpuLevel::pcie_switch},
+                      {.first = 1, .second = 3, .level = GpuLevel::root_complex},
+                      {.first = 1, .second = 4, .level = GpuLevel::numa},
+                      {.first = 3, .second = 4, .level = GpuLevel::unknown}});
+  const Fabric fabric = fabric_from_machine(machine_of({host}, ranks_of_gpus(5)));
+  EXPECT_EQ(fabric.cost(0, 1), 2u);
+  EXPECT_EQ(fabric.cost(0, 2), 4u) << "half as wide";
+  EXPECT_EQ(fabric.cost(0, 3), 8u) << "a quarter, which is as far as a PCIe switch";
+  EXPECT_EQ(fabric.cost(1, 2), 8u);
+  EXPECT_EQ(fabric.cost(1, 3), 14u);
+  EXPECT_EQ(fabric.cost(1, 4), 14u);
+  EXPECT_EQ(fabric.cost(2, 3), 15u);
+  EXPECT_EQ(fabric.cost(3, 4), 2u) << "unknown";
+  const Fabric gpus = fabric_of_gpus(host);
+  for (int a = 0; a < 5; ++a) {
+    for (int b = 0; b < 5; ++b) EXPECT_EQ(gpus.cost(a, b), fabric.cost(a, b)) << a << ' ' << b;
+  }
+}
+
+TEST(Fabric, CountsLinksWhereTheirSpeedIsUnknown) {
+  PhysicalHost host = host_with_gpus("a", 3,
+                                     {{.first = 0, .second = 1, .level = GpuLevel::nvlink, .nvlinks = 6},
+                                      {.first = 1, .second = 2, .level = GpuLevel::nvlink, .nvlinks = 3}});
+  host.gpu_pairs[0].nvlink_gb_per_s = Figure<double>::unknown("Not Supported");
+  const Fabric fabric = fabric_of_gpus(host);
+  EXPECT_EQ(fabric.cost(0, 1), 2u);
+  EXPECT_EQ(fabric.cost(1, 2), 4u);
+}
+
+TEST(Fabric, IsFlatBehindNvlinkSwitches) {
+  const PhysicalHost host =
+      host_with_gpus("a", 3,
+                     {{.first = 0, .second = 1, .level = GpuLevel::nvswitch, .nvlinks = 18},
+                      {.first = 0, .second = 2, .level = GpuLevel::nvswitch, .nvlinks = 18},
+                      {.first = 1, .second = 2, .level = GpuLevel::nvswitch, .nvlinks = 18}});
+  EXPECT_TRUE(fabric_from_machine(machine_of({host}, ranks_of_gpus(3))).is_flat());
+}
+
+TEST(Fabric, JoinsHostsOfOneNvlinkDomain) {
+  const auto host_in = [](const std::string& name, const std::string& cluster, int clique) {
+    PhysicalHost host = host_with_gpus(name, 1, {});
+    std::vector<Gpu> gpus = host.gpus.value();
+    gpus[0].fabric = Figure<GpuFabric>::known({.cluster = cluster, .clique = clique}, Source::nvml);
+    host.gpus = Figure<std::vector<Gpu>>::known(gpus, Source::nvml);
+    return host;
+  };
+  const Machine machine =
+      machine_of({host_in("a", "01-2", 7), host_in("b", "01-2", 7), host_in("c", "01-2", 8),
+                  host_in("d", "00-0", 0), host_in("e", "00-0", 0)},
+                 {rank_on(0, {0}), rank_on(1, {0}), rank_on(2, {0}), rank_on(3, {0}), rank_on(4, {0})});
+  const Fabric fabric = fabric_from_machine(machine);
+  EXPECT_EQ(fabric.cost(0, 1), 2u);
+  EXPECT_EQ(fabric.cost(0, 2), 20u);
+  EXPECT_EQ(fabric.cost(3, 4), 20u) << "a cluster of zeros ends at its host";
+}
+
+TEST(Fabric, RefusesGpusThatAreNotThere) {
+  EXPECT_EQ(input_error([] { (void)fabric_of_gpus(host_named("a")); }),
+            "host a has no GPUs to place on: not looked for");
+  PhysicalHost without = host_named("a");
+  without.gpus = Figure<std::vector<Gpu>>::known({}, Source::nvml);
+  EXPECT_EQ(input_error([&] { (void)fabric_of_gpus(without); }), "host a has no GPUs to place on");
+}
+
+TEST(Machine, GivesGpusInTurnToRanksThatNamedNone) {
+  const PhysicalHost host =
+      host_with_gpus("a", 2, {{.first = 0, .second = 1, .level = GpuLevel::nvlink, .nvlinks = 1}});
+  const Machine machine = with_gpus_in_turn(
+      machine_of({host, host_named("b")},
+                 {rank_on(0, {0}), rank_with_gpu(0, "0000:00:00.0"), rank_on(0, {1}), rank_on(1, {0})}));
+  EXPECT_EQ(machine.place(0).gpu_pci_bus_id.value_or(""), "0000:00:00.0");
+  EXPECT_EQ(machine.place(0).gpu_uuid.value_or(""), "a-GPU-0");
+  EXPECT_EQ(machine.place(1).gpu_pci_bus_id.value_or(""), "0000:00:00.0");
+  EXPECT_EQ(machine.place(2).gpu_pci_bus_id.value_or(""), "0000:00:00.0");
+  EXPECT_FALSE(machine.place(3).gpu_pci_bus_id.is_known());
+  EXPECT_EQ(with_gpus_in_turn(machine_of({host}, {rank_on(0, {0}), rank_on(0, {1})})).gpu_level(0, 1),
+            GpuLevel::nvlink);
+}
+
 TEST(SimulatedFabric, CostsAsItsLevelsSay) {
   const Fabric tree = simulated_fabric({.kind = SimulatedKind::fat_tree, .hosts = 64, .slots_per_host = 4});
   EXPECT_EQ(tree.cost(0, 3), 1u);

@@ -87,6 +87,33 @@ TEST(Machine, SharesNoUnknownGpu) {
   EXPECT_FALSE(machine.same_gpu(0, 0));
 }
 
+TEST(Machine, KnowsHowTheGpusOfTwoRanksReachEachOther) {
+  PhysicalHost host = host_named("a");
+  std::vector<Gpu> gpus(3);
+  gpus[0].pci_bus_id = "0000:1b:00.0";
+  gpus[1].pci_bus_id = "0000:2b:00.0";
+  gpus[2].pci_bus_id = "0000:3b:00.0";
+  host.gpus = Figure<std::vector<Gpu>>::known(gpus, Source::nvml);
+  host.gpu_pairs.resize(1);
+  host.gpu_pairs[0].first = "0000:1b:00.0";
+  host.gpu_pairs[0].second = "0000:2b:00.0";
+  host.gpu_pairs[0].level = GpuLevel::nvlink;
+  const Machine machine =
+      machine_of({host, host_named("b")}, {rank_with_gpu(0, "0000:1b:00.0"), rank_with_gpu(0, "0000:2b:00.0"),
+                                           rank_with_gpu(0, "0000:1b:00.0"), rank_with_gpu(0, "0000:3b:00.0"),
+                                           rank_on(0, {0}), rank_with_gpu(1, "0000:2b:00.0")});
+  ASSERT_NE(machine.gpu_of(1), nullptr);
+  EXPECT_EQ(machine.gpu_of(1)->pci_bus_id, "0000:2b:00.0");
+  EXPECT_EQ(machine.gpu_of(4), nullptr);
+  EXPECT_EQ(machine.gpu_of(5), nullptr);
+  EXPECT_EQ(machine.gpu_level(0, 1), GpuLevel::nvlink);
+  EXPECT_EQ(machine.gpu_level(1, 0), GpuLevel::nvlink);
+  EXPECT_EQ(machine.gpu_level(0, 2), GpuLevel::same_gpu);
+  EXPECT_EQ(machine.gpu_level(0, 3), GpuLevel::unknown);
+  EXPECT_EQ(machine.gpu_level(0, 4), GpuLevel::unknown);
+  EXPECT_EQ(machine.gpu_level(0, 5), GpuLevel::unknown);
+}
+
 TEST(Oversubscription, CountsTheUnionOfTheRanksProcessors) {
   const Machine apart = machine_of({host_named("a")}, {rank_on(0, {0}), rank_on(0, {1})});
   EXPECT_FALSE(apart.ranks_exceed_cores(0));

@@ -32,6 +32,40 @@ inline RankPlace rank_with_gpu(int physical_host, const std::string& bus_id, con
   return place;
 }
 
+/// Two GPUs at a level, and the links between them where it has any.
+struct SampleLink {
+  int first = 0;
+  int second = 0;
+  GpuLevel level = GpuLevel::unknown;
+  int nvlinks = 0;
+};
+
+/// A host with GPUs "0000:00:00.0", "0000:01:00.0" and so on, each link of 25 GB/s; pairs that aren't named are far apart.
+inline PhysicalHost host_with_gpus(const std::string& name, int count, const std::vector<SampleLink>& links) {
+  PhysicalHost host = host_named(name);
+  std::vector<Gpu> gpus(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    gpus[i].uuid = name + "-GPU-" + std::to_string(i);
+    gpus[i].pci_bus_id = "0000:0" + std::to_string(i) + ":00.0";
+  }
+  for (int first = 0; first < count; ++first) {
+    for (int second = first + 1; second < count; ++second) {
+      GpuPair& pair = host.gpu_pairs.emplace_back();
+      pair.first = gpus[static_cast<std::size_t>(first)].pci_bus_id;
+      pair.second = gpus[static_cast<std::size_t>(second)].pci_bus_id;
+      pair.level = GpuLevel::system;
+      for (const SampleLink& link : links) {
+        if (link.first != first || link.second != second) continue;
+        pair.level = link.level;
+        pair.nvlinks = link.nvlinks;
+        if (link.nvlinks > 0) pair.nvlink_gb_per_s = Figure<double>::known(25.0 * link.nvlinks, Source::nvml);
+      }
+    }
+  }
+  host.gpus = Figure<std::vector<Gpu>>::known(std::move(gpus), Source::nvml);
+  return host;
+}
+
 inline Machine machine_of(std::vector<PhysicalHost> hosts, std::vector<RankPlace> ranks) {
   return Machine({.physical_hosts = std::move(hosts),
                   .ranks = std::move(ranks),

@@ -94,15 +94,29 @@ class Fabric {
   bool equal_hosts_ = true;
 };
 
-/// What a byte costs where only hosts and GPUs are known.
+/// What a byte costs between two ranks of a machine.
+///
+/// PCIe and hosts are in the ratios of bandwidths in Faraji's thesis, 6.4 (25, 42, 45 and 60 for switch, socket, machine and
+/// other machines); NVLink, which isn't there, is taken for four times a PCIe switch.
 struct MachineCosts {
   std::uint32_t same_gpu = 1;
-  std::uint32_t same_host = 2;
+  std::uint32_t nvlink =
+      2;  ///< of the widest pair, direct or by switches; others in proportion, up to pcie_switch
+  std::uint32_t pcie_switch = 8;
+  std::uint32_t root_complex = 14;
+  std::uint32_t numa = 14;
+  std::uint32_t system = 15;
+  std::uint32_t same_host = 2;  ///< where the way between the GPUs isn't known, or there are none
   std::uint32_t other_host = 20;
 };
 
-/// The places of a job's ranks, slot i being rank i's today. Hosts are the logical ones, joined by one switch.
+/// The places of a job's ranks, slot i being rank i's today. Hosts are the logical ones, joined by one switch. Physical hosts
+/// that one NVLink domain joins cost `nvlink` between each other.
 [[nodiscard]] Fabric fabric_from_machine(const Machine& machine, const MachineCosts& costs = {});
+
+/// The GPUs of one host, slot i being the i-th in PhysicalHost::gpus: the targets of the last of three phases.
+/// \throws Error{input} when there are none, or they are unknown
+[[nodiscard]] Fabric fabric_of_gpus(const PhysicalHost& host, const MachineCosts& costs = {});
 
 /// Costs in a tree of switches.
 struct TreeCosts {

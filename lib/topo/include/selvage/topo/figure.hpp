@@ -16,6 +16,7 @@ enum class Source {
   kernel,       ///< the operating system: scheduler affinity, /proc, /sys
   environment,  ///< an environment variable
   caller,       ///< an argument of detect()
+  file,         ///< a file that was read in place of a look at the machine
   probe,        ///< measured
 };
 

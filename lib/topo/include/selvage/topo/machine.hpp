@@ -1,25 +1,16 @@
 #pragma once
 
 #include <selvage/topo/figure.hpp>
+#include <selvage/topo/gpu.hpp>
 
 #include <mpi.h>
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace selvage::topo {
-
-/// One GPU of a physical host.
-struct Gpu {
-  std::string name;
-  std::string uuid;        ///< as the driver prints it, "GPU-..."; names the device across hosts
-  std::string pci_bus_id;  ///< as normalized_pci_bus_id() writes it, "0000:1b:00.0"
-  Figure<std::uint64_t> memory_bytes;
-  Figure<int> numa_node;  ///< operating-system index of the nearest NUMA node
-
-  friend bool operator==(const Gpu&, const Gpu&) = default;
-};
 
 /// One shared-memory host as MPI sees it: its ranks can map each other's memory.
 ///
@@ -39,6 +30,7 @@ struct PhysicalHost {
   Figure<std::uint64_t> memory_bytes;
   Figure<std::vector<int>> usable_cpus;  ///< hardware threads that at least one rank may run on, ascending
   Figure<std::vector<Gpu>> gpus;         ///< known and empty: looked, none there
+  std::vector<GpuPair> gpu_pairs;        ///< each two of `gpus`, in their order
 
   friend bool operator==(const PhysicalHost&, const PhysicalHost&) = default;
 };
@@ -100,6 +92,13 @@ class Machine {
   [[nodiscard]] bool same_physical_host(int a, int b) const;
   /// Whether two ranks are known to use one GPU; false when either's GPU is unknown.
   [[nodiscard]] bool same_gpu(int a, int b) const;
+  /// The GPU that a rank uses, in its host's inventory; null when unknown. Its near_cpus are the cores to run on.
+  [[nodiscard]] const Gpu* gpu_of(int rank) const;
+  /// What is known between the GPUs of two ranks; null when they use the same one, one is unknown, or they are on
+  /// different physical hosts.
+  [[nodiscard]] const GpuPair* gpu_pair(int a, int b) const;
+  /// How the GPUs of two ranks reach each other; unknown when either's GPU is, or on different physical hosts.
+  [[nodiscard]] GpuLevel gpu_level(int a, int b) const;
 
   /// Whether the ranks that share this rank's processors outnumber them, so that a waiting rank must yield.
   ///
@@ -141,6 +140,10 @@ struct DetectOptions {
 ///         fails
 [[nodiscard]] Machine detect(MPI_Comm comm, const DetectOptions& options = {});
 
+/// The same machine, where ranks without a GPU take those of their physical host in turn, as Kokkos chooses them unless
+/// told otherwise. Not collective.
+[[nodiscard]] Machine with_gpus_in_turn(const Machine& machine);
+
 /// What the job's physical hosts are made of, in one line: processors, cores and GPUs of each kind of host, without names,
 /// numbers of hosts and ranks, or what changes from boot to boot. Equal hardware gives equal text, so that what was
 /// measured on one job's hosts can be found again by another job.
@@ -156,6 +159,11 @@ struct DetectOptions {
 /// Each figure is {"value": ..., "source": "hwloc"} or {"value": null, "unknown": "the reason"}; units are in
 /// the names (`memory_bytes`). Text only, so that no JSON library shows in this interface.
 [[nodiscard]] std::string to_json(const Machine& machine);
+
+/// What to_json() wrote. What follows from the rest (`hosts`, `rank_in_host`, `ranks_exceed_cores`) isn't read.
+/// \param name  what errors call the text, such as the file's name
+/// \throws Error{input} that names the place in the text
+[[nodiscard]] Machine machine_from_json(std::string_view text, const std::string& name);
 
 /// The machine as a table for people, ending in a newline; says what is unknown and why.
 [[nodiscard]] std::string describe(const Machine& machine);
