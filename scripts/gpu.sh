@@ -7,14 +7,15 @@ usage() {
   cat <<EOF
 usage: scripts/gpu.sh [--figures REGEX | --tests REGEX] [OUT]   (out/gpu)
 
-Writes OUT/<benchmark>-<ranks>gpu.json, OUT/results.md and OUT/tuned/allreduce.json (by selvage-tune). One process per GPU;
+Writes OUT/<benchmark>-<ranks>gpu.json, OUT/results.md and OUT/tuned/allreduce.json (by selvage-tune), and in
+OUT/topology what selvage-topo shows and measures. One process per GPU;
 SELVAGE_HARDWARE names the machine in the records (default: the number and name of its GPUs). With --figures, builds the
 benchmarks only and measures those whose names match; with --tests, runs the tests whose names match, one at a time, and
 nothing else. SELVAGE_BENCHMARKS names the programs that measure (default: $all_benchmarks).
 EOF
 }
 
-all_benchmarks="bench_latency bench_halo bench_allreduce bench_overlap bench_jacobi"
+all_benchmarks="selvage-topo bench_latency bench_halo bench_allreduce bench_overlap bench_jacobi"
 read -ra benchmarks <<<"${SELVAGE_BENCHMARKS:-$all_benchmarks}"
 is_wanted() { [[ " ${benchmarks[*]} " == *" $1 "* ]]; }
 
@@ -113,10 +114,20 @@ measure_torch() {
   done
 }
 
+# The machine and its links; apart from the records, as the tables are.
+probe_links() {
+  local out=$1/topology topo=build/cuda/lib/topo/selvage-topo
+  is_wanted selvage-topo || return 0
+  mkdir -p "$out"
+  limited 60 "$topo" show --json >"$out/machine.json"
+  limited 120 "$topo" probe --output "$out/probes.json" | tee "$out/probes.txt"
+}
+
 measure() {
   local out=$1 gpus=$2 filter=$3 several all
   mapfile -t several < <(up_to "$gpus" 2 4 8)
   mapfile -t all < <(up_to "$gpus" 1 2 4 8)
+  probe_links "$out"
   measure_with "$out" "$filter" bench_latency comm "${several[@]}"
   measure_with "$out" "$filter" bench_halo comm "${several[@]}"
   # The built-in rule is what is measured, whatever table the user has.

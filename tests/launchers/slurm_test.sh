@@ -228,6 +228,35 @@ EOF
   expect_placed "job.sbatch production, mapped" "$(placed <"$work/mapped.out")"
 }
 
+# A program that isn't ours, from its profile to its place by selvage-topo alone. In their order the two ranks are on nodes
+# that only the top switch joins.
+test_netpipe() {
+  command -v NPopenmpi >/dev/null || { echo "not tested without NPopenmpi: a program that isn't ours"; return; }
+  local recorder=$build/lib/topo/profile/libselvage_profile.so script format
+  local ping="NPopenmpi -l 1 -u 1000 -n 3 -p 1 -o $work/netpipe"
+  printf '%s\n' n0 n1 >"$work/hosts"
+  script=$(batch by_netpipe <<EOF
+cd $work
+mpirun --hostfile $work/hosts --map-by seq -n 2 $tree/scripts/bind.sh \
+  env LD_PRELOAD=$recorder SELVAGE_PROFILE_FILE=$work/netpipe.h5 $ping
+$true_mapper map --traffic $work/netpipe.h5 --fabric slurm:$work/topology.conf --nodes n[0-3] --slots-per-host 1 \
+  --output $work/netpipe.json
+$true_mapper rankfile --placement $work/netpipe.json --format slurm --output $work/netpipe.hosts
+$true_mapper rankfile --placement $work/netpipe.json --format openmpi --output $work/netpipe.ranks
+EOF
+  )
+  expect_placed "NetPIPE, profiled" "$(submit by_netpipe "$script" | placed)"
+  cp "$work/netpipe.hosts" "$work/hosts"
+  case $(sort "$work/hosts" | paste -sd' ') in
+    "n0 n3" | "n1 n2") ;;
+    *) fail "NetPIPE was placed apart: $(paste -sd' ' "$work/hosts")" ;;
+  esac
+  for format in "--hostfile $work/netpipe.hosts --map-by seq" "--oversubscribe --rankfile $work/netpipe.ranks"; do
+    script=$(batch mapped_netpipe <<<"cd $work; mpirun $format -n 2 $tree/scripts/bind.sh $ping")
+    expect_placed "NetPIPE, mapped by ${format%% /*}" "$(submit mapped_netpipe "$script" | placed)"
+  done
+}
+
 # MPICH's programs can be started by srun itself.
 test_mpich() {
   local program=$build/tests/mpi/topo/profile/profile_traffic_mpich script
@@ -244,7 +273,10 @@ test_mpich
 true_mapper=${SELVAGE_TOPO:-$build/lib/topo/selvage-topo}
 if [ -x "$build/apps/jacobi/jacobi" ]; then
   test_batch_template
-  if "$true_mapper" --help 2>/dev/null | grep -qE '^ +map '; then test_true_mapper; fi
+  if "$true_mapper" --help 2>/dev/null | grep -qE '^ +map '; then
+    test_true_mapper
+    test_netpipe
+  fi
 else
   echo "not tested without jacobi: job.sbatch"
 fi

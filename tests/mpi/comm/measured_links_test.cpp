@@ -62,7 +62,7 @@ class MeasuredLinksOfAJob : public testing::Test {
 
 TEST_F(MeasuredLinksOfAJob, AreCitedByHalosAndReductions) {
   name_file(figures());
-  const Context context(MPI_COMM_WORLD);
+  const Context context(Space(), MPI_COMM_WORLD);
   const std::string halo = explained_halo(context);
   const std::size_t at = halo.find("; link 1.25 us, 12.5 GB/s (");
   ASSERT_NE(at, std::string::npos) << halo;
@@ -73,12 +73,12 @@ TEST_F(MeasuredLinksOfAJob, AreCitedByHalosAndReductions) {
 }
 
 TEST_F(MeasuredLinksOfAJob, DecideHowFarRanksAre) {
-  const Context unmeasured(MPI_COMM_WORLD);
+  const Context unmeasured(Space(), MPI_COMM_WORLD);
   const GridOptions<2> options{.cells = {8, 8}, .ranks = {2, 2}};
   const std::string assumed = Grid<2>(unmeasured, options).explain();
   EXPECT_NE(assumed.find("machine, 4 ranks on 2 hosts"), std::string::npos) << assumed;
   name_file(figures());
-  const Context context(MPI_COMM_WORLD);
+  const Context context(Space(), MPI_COMM_WORLD);
   EXPECT_EQ(Grid<2>(context, options).explain(),
             "process grid 2 x 2, ranks in order: all places are equally far from each other (measured, 4 "
             "ranks on 2 hosts)");
@@ -86,7 +86,7 @@ TEST_F(MeasuredLinksOfAJob, DecideHowFarRanksAre) {
 
 TEST_F(MeasuredLinksOfAJob, OfABrokenFileThatIsNamedAreAnError) {
   name_file("{}");
-  const Context context(MPI_COMM_WORLD);
+  const Context context(Space(), MPI_COMM_WORLD);
   const std::string message = message_on_all_ranks(ErrorKind::input, [&] { explained_halo(context); });
   EXPECT_NE(message.find("mine.json: it holds no probes of version 2 (SELVAGE_PROBES names it)"),
             std::string::npos)
@@ -100,7 +100,7 @@ TEST_F(MeasuredLinksOfAJob, OfABrokenFileInTheDefaultPlaceAreLeftAlone) {
     std::filesystem::create_directories(*directory_ / "selvage");
     write_text(*directory_ / "selvage/probes.json", "[]");
   }
-  const Context context(MPI_COMM_WORLD);
+  const Context context(Space(), MPI_COMM_WORLD);
   const std::string text = Grid<1>(context, {.cells = {8}}).explain();
   EXPECT_NE(text.find("; probes left alone: "), std::string::npos) << text;
   EXPECT_NE(text.find("it is not a JSON object"), std::string::npos) << text;

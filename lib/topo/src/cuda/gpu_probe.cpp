@@ -154,14 +154,21 @@ int repeats_of(std::size_t bytes) {
   return static_cast<int>(std::clamp<std::size_t>(bytes_per_measurement / bytes, 2, most_repeats));
 }
 
+/// Lets kernels of one GPU store into another's memory. \return whether they can
+bool enable_access(int from, int to) {
+  int can = 0;
+  check(cudaDeviceCanAccessPeer(&can, from, to), "cudaDeviceCanAccessPeer");
+  if (can == 0) return false;
+  const UsedDevice used(from);
+  check(cudaDeviceEnablePeerAccess(to, 0), "cudaDeviceEnablePeerAccess");
+  return true;
+}
+
 /// All that is measured from one GPU to another.
 class PairProbe {
  public:
   PairProbe(const ProbingGpu& from, const ProbingGpu& to, int repetitions)
-      : from_(from), to_(to), repetitions_(repetitions), reaches_(reach_each_other()) {}
-
-  /// Whether kernels of each can store into the other's memory.
-  [[nodiscard]] bool reaches() const { return reaches_; }
+      : from_(from), to_(to), repetitions_(repetitions) {}
 
   [[nodiscard]] double put_us(std::size_t bytes) const {
     const double seconds = median(repetitions_, [&] {
@@ -224,19 +231,6 @@ class PairProbe {
   }
 
  private:
-  [[nodiscard]] bool reach_each_other() const {
-    for (const auto& [a, b] :
-         {std::pair(from_.device(), to_.device()), std::pair(to_.device(), from_.device())}) {
-      int can = 0;
-      check(cudaDeviceCanAccessPeer(&can, a, b), "cudaDeviceCanAccessPeer");
-      if (can == 0) return false;
-      const UsedDevice used(a);
-      const cudaError_t code = cudaDeviceEnablePeerAccess(b, 0);
-      if (code != cudaErrorPeerAccessAlreadyEnabled) check(code, "cudaDeviceEnablePeerAccess");
-      static_cast<void>(cudaGetLastError());
-    }
-    return true;
-  }
   void poison(std::size_t bytes) const {
     for (const ProbingGpu* gpu : {&from_, &to_}) {
       const UsedDevice used(gpu->device());
@@ -268,7 +262,6 @@ class PairProbe {
   const ProbingGpu& from_;
   const ProbingGpu& to_;
   int repetitions_;
-  bool reaches_;
 };
 
 class GpuProber {
@@ -279,6 +272,9 @@ class GpuProber {
       bytes = std::clamp(bytes / sizeof(uint4) * sizeof(uint4), sizeof(uint4), most_bytes);
     probes_.bandwidth_bytes.push_back(most_bytes);
     for (int device = 0; device < count; ++device) gpus_.emplace_back(device);
+    for (int from = 0; from < count; ++from) {
+      for (int to = 0; to < count; ++to) reaches_.push_back(from != to && enable_access(from, to));
+    }
   }
 
   GpuProbes measure(const std::string& host) {
@@ -295,14 +291,21 @@ class GpuProber {
  private:
   [[nodiscard]] int count() const { return static_cast<int>(gpus_.size()); }
 
+  /// Whether kernels of each can store into the other's memory.
+  [[nodiscard]] bool reach_each_other(int a, int b) const {
+    return reaches_[static_cast<std::size_t>(a * count() + b)] &&
+           reaches_[static_cast<std::size_t>(b * count() + a)];
+  }
+
   [[nodiscard]] ProbedGpuPair alone(int from, int to) const {
     ProbedGpuPair pair{.from = from, .to = to, .put_us = {}, .store_gb_per_s = {}, .copy_gb_per_s = {}};
     const PairProbe probe(gpus_[from], gpus_[to], options_.repetitions);
+    const bool reaches = reach_each_other(from, to);
     for (const std::size_t bytes : options_.latency_bytes) {
-      if (probe.reaches()) pair.put_us.push_back(probe.put_us(std::min(bytes, most_bytes)));
+      if (reaches) pair.put_us.push_back(probe.put_us(std::min(bytes, most_bytes)));
     }
     for (const std::size_t bytes : probes_.bandwidth_bytes) {
-      if (probe.reaches()) pair.store_gb_per_s.push_back(probe.store_gb_per_s(bytes));
+      if (reaches) pair.store_gb_per_s.push_back(probe.store_gb_per_s(bytes));
       pair.copy_gb_per_s.push_back(probe.copy_gb_per_s(bytes));
     }
     return pair;
@@ -324,6 +327,7 @@ class GpuProber {
 
   const ProbeOptions& options_;
   std::vector<ProbingGpu> gpus_;
+  std::vector<bool> reaches_;  // by sender, then receiver
   GpuProbes probes_;
 };
 

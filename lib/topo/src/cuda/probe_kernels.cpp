@@ -36,13 +36,16 @@ __global__ void ping_pong(PingPong player) {
     if (threadIdx.x == 0 && trip > waits)
       heard = await(player.own_flag, static_cast<std::uint64_t>(trip - waits));
     __syncthreads();
-    if (!heard || trip > player.trips) break;
+    if (!heard) {
+      if (threadIdx.x == 0) *player.gave_up = 1;
+      return;
+    }
+    if (trip > player.trips) return;
     store_all(player.other_buffer, player.bytes, put_byte(trip));
     __syncthreads();
     if (threadIdx.x == 0)
       SystemWord(*player.other_flag).store(static_cast<std::uint64_t>(trip), cuda::memory_order_release);
   }
-  if (threadIdx.x == 0 && !heard) *player.gave_up = 1;
 }
 
 /// As volatile assembly, since a compiler may leave out what is stored again.
