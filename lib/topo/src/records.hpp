@@ -47,6 +47,9 @@ struct RankRecord {
   std::optional<HostInventory> inventory;  ///< from the host's leader only
 };
 
+/// What an inventory tells of a host; the rest isn't looked for yet.
+[[nodiscard]] PhysicalHost host_of(const std::string& name, const HostInventory& inventory);
+
 /// Every figure unknown for one reason.
 [[nodiscard]] HostInventory unknown_inventory(const std::string& reason);
 
