@@ -20,6 +20,7 @@ PhysicalHost make_host(const RankRecord& leader) {
       host_of(leader.processor_name,
               leader.inventory.value_or(unknown_inventory("its lowest rank sent no inventory")));
   host.boot_id = leader.boot_id;
+  host.switches = leader.switches;
   return host;
 }
 

@@ -16,6 +16,7 @@ PhysicalHost physical_host_of(const HostOfFile& host) {
   PhysicalHost out = host_of(host.name, host.inventory);
   const std::string reason = "the file doesn't tell";
   out.boot_id = Figure<std::string>::unknown(reason);
+  out.switches = Figure<std::vector<std::string>>::unknown(reason);
   out.usable_cpus = host.inventory.allowed_cpus;
   return out;
 }

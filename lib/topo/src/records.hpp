@@ -44,6 +44,7 @@ struct RankRecord {
   std::string gpu_pci_bus_id;  ///< as the caller wrote it
   std::optional<std::string> logical_hosts;
   std::string mpi_library;
+  Figure<std::vector<std::string>> switches;
   std::optional<HostInventory> inventory;  ///< from the host's leader only
 };
 
@@ -79,6 +80,12 @@ void find_levels(const std::vector<Gpu>& gpus, std::vector<GpuPair>& pairs);
 
 /// The hardware threads on which the scheduler may run this process.
 [[nodiscard]] Figure<std::vector<int>> scheduler_affinity();
+
+/// The switches above a host, from SLURM_TOPOLOGY_ADDR and SLURM_TOPOLOGY_ADDR_PATTERN; unknown where they are not set,
+/// name no switches, or were handed on from another node than `host`.
+[[nodiscard]] Figure<std::vector<std::string>> switches_of_address(const std::optional<std::string>& address,
+                                                                   const std::optional<std::string>& pattern,
+                                                                   const std::string& host);
 
 /// The kernel's boot id.
 [[nodiscard]] Figure<std::string> boot_id();

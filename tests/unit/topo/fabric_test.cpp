@@ -149,6 +149,33 @@ TEST(Fabric, JoinsHostsOfOneNvlinkDomain) {
   EXPECT_EQ(fabric.cost(3, 4), 20u) << "a cluster of zeros ends at its host";
 }
 
+TEST(Fabric, CostsHostsByTheSwitchesThatSlurmNamed) {
+  const auto host_below = [](const std::string& name, std::vector<std::string> switches) {
+    PhysicalHost host = host_named(name);
+    host.switches = Figure<std::vector<std::string>>::known(std::move(switches), Source::environment);
+    return host;
+  };
+  // The leaf "a" below "two" is another one than the "a" below "one".
+  std::vector<PhysicalHost> hosts = {
+      host_below("n0", {"top", "one", "a"}), host_below("n1", {"top", "one", "a"}),
+      host_below("n2", {"top", "one", "b"}), host_below("n3", {"top", "two", "a"})};
+  std::vector<RankPlace> ranks = {rank_on(0, {0}), rank_on(1, {0}), rank_on(2, {0}), rank_on(3, {0})};
+  const Fabric fabric = fabric_from_machine(machine_of(hosts, ranks));
+  EXPECT_EQ(fabric.cost(0, 1), 20u);
+  EXPECT_EQ(fabric.cost(0, 2), 30u);
+  EXPECT_EQ(fabric.cost(0, 3), 40u);
+  EXPECT_EQ(fabric.network()->paths(0, 3, Routing::fixed).front().size(), 6u);
+  hosts[2].switches = Figure<std::vector<std::string>>::unknown("SLURM_TOPOLOGY_ADDR is not set");
+  EXPECT_EQ(fabric_from_machine(machine_of(hosts, ranks)).cost(0, 3), 20u)
+      << "one switch where not all are known";
+}
+
+TEST(Fabric, RefusesMachinesThatAreTooLarge) {
+  const std::vector<RankPlace> ranks(static_cast<std::size_t>(Fabric::max_hosts) + 1, rank_on(0, {0}));
+  EXPECT_EQ(input_error([&] { (void)fabric_from_machine(machine_of({host_named("a")}, ranks)); }),
+            "a host of 8193 ranks");
+}
+
 TEST(Fabric, RefusesGpusThatAreNotThere) {
   EXPECT_EQ(input_error([] { (void)fabric_of_gpus(host_named("a")); }),
             "host a has no GPUs to place on: not looked for");

@@ -88,8 +88,7 @@ TEST(HwlocXml, RefusesWhatIsNone) {
 
 TEST(HwlocXml, SurvivesMutations) {
   expect_only_input_errors(
-      sample("hwloc.xml"), [](const std::string& text) { (void)machine_from_hwloc_xml(text, "h.xml"); },
-      300);
+      sample("hwloc.xml"), [](const std::string& text) { (void)machine_from_hwloc_xml(text, "h.xml"); }, 300);
 }
 
 #endif

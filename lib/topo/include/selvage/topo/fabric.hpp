@@ -106,11 +106,13 @@ struct MachineCosts {
   std::uint32_t root_complex = 14;
   std::uint32_t numa = 14;
   std::uint32_t system = 15;
-  std::uint32_t same_host = 2;  ///< where the way between the GPUs isn't known, or there are none
-  std::uint32_t other_host = 20;
+  std::uint32_t same_host = 2;    ///< where the way between the GPUs isn't known, or there are none
+  std::uint32_t other_host = 20;  ///< at the same switch
+  std::uint32_t per_level = 10;   ///< more for each level of switches up to the first common one
 };
 
-/// The places of a job's ranks, slot i being rank i's today. Hosts are the logical ones, joined by one switch. Physical hosts
+/// The places of a job's ranks, slot i being rank i's today. Hosts are the logical ones, joined by the switches that Slurm
+/// named, or by one where it named none. Physical hosts
 /// that one NVLink domain joins cost `nvlink` between each other.
 [[nodiscard]] Fabric fabric_from_machine(const Machine& machine, const MachineCosts& costs = {});
 
@@ -131,7 +133,8 @@ struct SlurmTopologyOptions {
   TreeCosts costs;
 };
 
-/// A tree of switches from the text of Slurm's topology.conf. Trees that nothing joins are joined at the top.
+/// A tree of switches from the text of Slurm's topology.conf, or from what `scontrol show topology` prints: switches, or
+/// blocks, which count as switches of one level. Trees that nothing joins are joined at the top.
 /// \param name  what errors call the text
 /// \throws Error{input} that names the line, or the host that isn't in the file
 [[nodiscard]] Fabric fabric_from_slurm(std::string_view text, const std::string& name,

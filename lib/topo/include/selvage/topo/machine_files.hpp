@@ -11,6 +11,10 @@ namespace selvage::topo {
 // core on hosts without GPUs, in the order of the file. Figures that come from the file have Source::file; what it doesn't
 // tell is unknown.
 
+/// From what to_json(Machine) wrote, hwloc's XML or NCCL's: the text tells which.
+/// \throws Error{input} when the file can't be read or is none of them; Error{unsupported}
+[[nodiscard]] Machine machine_from_file(const std::string& path);
+
 /// One host from hwloc's XML (`lstopo --of xml`). GPUs are PCI devices with a GPU's OS device, or 3D controllers; NVLinks
 /// come from its matrix of bandwidths, in which one entry stands for all links between two GPUs.
 /// \param name  what errors call the text, such as the file's name
