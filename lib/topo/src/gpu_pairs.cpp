@@ -1,5 +1,9 @@
 #include "records.hpp"
 
+#include <selvage/error.hpp>
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 
@@ -106,6 +110,9 @@ void find_level(const Gpu& a, const Gpu& b, bool all_reach_all, GpuPair& pair) {
 }  // namespace
 
 std::vector<GpuPair> pairs_of(const std::vector<Gpu>& gpus) {
+  if (gpus.size() > max_gpus_per_host)
+    throw Error(ErrorKind::input,
+                fmt::format("{} GPUs on a host; up to {} are possible", gpus.size(), max_gpus_per_host));
   std::vector<GpuPair> pairs;
   for (std::size_t a = 0; a < gpus.size(); ++a) {
     for (std::size_t b = a + 1; b < gpus.size(); ++b) {

@@ -62,6 +62,8 @@ PhysicalHost physical_host_of(const JsonValue& from) {
   read(from, "gpus", host.gpus);
   read(from, "gpu_pairs", host.gpu_pairs);
   read(from, "switches", host.switches);
+  if (host.gpus.value_or({}).size() > max_gpus_per_host)
+    from.at("gpus").fail(fmt::format("has more than {} GPUs", max_gpus_per_host));
   const auto same_gpus = [](const GpuPair& a, const GpuPair& b) {
     return a.first == b.first && a.second == b.second;
   };

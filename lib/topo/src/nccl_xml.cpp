@@ -17,7 +17,6 @@ namespace selvage::topo {
 namespace {
 
 constexpr const char* not_told = "the file doesn't tell";
-constexpr std::size_t most_gpus = 1024;  // of one host; pairs grow with the square
 constexpr int most_links = 1024;
 
 /// One <cpu>, which is a NUMA node.
@@ -56,7 +55,8 @@ class NcclReader {
     for (const GpuElement& element : gpus_) {
       const std::string& host = nodes_[element.numa_node].host;
       if (gpus_of[host].empty()) order.push_back(host);
-      if (gpus_of[host].size() == most_gpus) fail(fmt::format("has more than {} GPUs on a host", most_gpus));
+      if (gpus_of[host].size() == max_gpus_per_host)
+        fail(fmt::format("has more than {} GPUs on a host", max_gpus_per_host));
       gpus_of[host].push_back(&element);
     }
     std::vector<HostOfFile> hosts;

@@ -72,7 +72,11 @@ struct GpuInventory {
 /// links to switches if that holds for every pair of the host, for direct ones otherwise.
 void find_levels(const std::vector<Gpu>& gpus, std::vector<GpuPair>& pairs);
 
+/// Pairs grow with the square, and files can list anything.
+inline constexpr std::size_t max_gpus_per_host = 1024;
+
 /// One entry for each two GPUs, in their order, of which nothing is known.
+/// \throws Error{input} for more than max_gpus_per_host
 [[nodiscard]] std::vector<GpuPair> pairs_of(const std::vector<Gpu>& gpus);
 
 /// The model of the first processor, from the text of /proc/cpuinfo.

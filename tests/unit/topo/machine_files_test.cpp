@@ -172,8 +172,9 @@ TEST(NcclXml, NamesWhatIsWrong) {
 }
 
 TEST(NcclXml, SurvivesMutations) {
-  expect_only_input_errors(sample("nccl.xml"),
-                           [](const std::string& text) { (void)machine_from_nccl_xml(text, "n.xml"); });
+  expect_only_input_errors(sample("nccl.xml"), [](const std::string& text) {
+    (void)fabric_from_machine(machine_from_nccl_xml(text, "n.xml"));
+  });
 }
 
 #endif

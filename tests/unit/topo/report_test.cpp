@@ -1,6 +1,7 @@
 #include "mutation.hpp"
 #include "sample_machine.hpp"
 
+#include <selvage/topo/fabric.hpp>
 #include <selvage/topo/machine.hpp>
 
 #include <gtest/gtest.h>
@@ -152,9 +153,33 @@ TEST(MachineJson, NamesThePlaceOfWhatIsWrong) {
   EXPECT_EQ(message_with("/ranks/1/physical_host", 4), "m.json contradicts itself: physical host 4 of 1");
 }
 
+void read_and_use(const std::string& text) {
+  const Machine machine = machine_from_json(text, "m.json");
+  (void)describe(machine);
+  (void)fabric_from_machine(machine);
+}
+
 TEST(MachineJson, SurvivesMutations) {
-  expect_only_input_errors(to_json(machine_with_linked_gpus()),
-                           [](const std::string& text) { (void)machine_from_json(text, "m.json"); });
+  expect_only_input_errors(to_json(machine_with_linked_gpus()), read_and_use);
+}
+
+// Most changed bytes are no JSON; changed values are.
+TEST(MachineJson, SurvivesValuesThatAreOutOfPlace) {
+  const json good = json::parse(to_json(machine_with_linked_gpus())).flatten();
+  const std::vector<json> odd = {
+      nullptr, -1,  0,    1,  99,   1u << 31, std::uint64_t{1} << 63, 1e300,
+      "",      "x", true, {}, "ok", "nvlink", json::array(),          json::object()};
+  for (const auto& place : good.items()) {
+    for (const json& value : odd) {
+      json changed = good.unflatten();
+      changed.at(json::json_pointer(place.key())) = value;
+      try {
+        read_and_use(changed.dump());
+      } catch (const Error& error) {
+        ASSERT_EQ(error.kind(), ErrorKind::input) << error.what() << " for " << place.key() << ": " << value;
+      }
+    }
+  }
 }
 
 TEST(MachineJson, StaysJsonWhateverBytesANameHolds) {
