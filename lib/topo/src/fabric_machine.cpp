@@ -39,7 +39,9 @@ class GpuCosts {
       case GpuLevel::nvswitch:
         return of_links(pair);
       case GpuLevel::pcie_switch:
-        return costs_.pcie_switch;
+        return pair.ancestor.value_or(CommonAncestor::pcie_switch) == CommonAncestor::board
+                   ? costs_.same_board
+                   : costs_.pcie_switch;
       case GpuLevel::root_complex:
         return costs_.root_complex;
       case GpuLevel::numa:

@@ -3,6 +3,7 @@
 
 #include <selvage/topo/fabric.hpp>
 #include <selvage/topo/simulation.hpp>
+#include <selvage/topo/three_phases.hpp>
 
 #include <gtest/gtest.h>
 
@@ -110,6 +111,29 @@ TEST(Fabric, CostsOfGpusGoByWhatJoinsThem) {
   for (int a = 0; a < 5; ++a) {
     for (int b = 0; b < 5; ++b) EXPECT_EQ(gpus.cost(a, b), fabric.cost(a, b)) << a << ' ' << b;
   }
+}
+
+TEST(Fabric, CostsOneBoardLessThanOtherSwitches) {
+  PhysicalHost host = host_with_gpus("a", 2, {{.first = 0, .second = 1, .level = GpuLevel::pcie_switch}});
+  host.gpu_pairs[0].ancestor = Figure<CommonAncestor>::known(CommonAncestor::board, Source::nvml);
+  EXPECT_EQ(fabric_of_gpus(host).cost(0, 1), 3u);
+  host.gpu_pairs[0].ancestor = Figure<CommonAncestor>::known(CommonAncestor::pcie_switches, Source::nvml);
+  EXPECT_EQ(fabric_of_gpus(host).cost(0, 1), 8u);
+}
+
+// Four P100s, of which two pairs have 40 GB/s and four 20 GB/s (Faraji, table 6.2): heavy neighbours take the wide pairs.
+TEST(Fabric, LetsHeavyNeighboursTakeTheWidePairs) {
+  std::vector<SampleLink> links;
+  for (int a = 0; a < 4; ++a) {
+    for (int b = a + 1; b < 4; ++b)
+      links.push_back(
+          {.first = a, .second = b, .level = GpuLevel::nvlink, .nvlinks = a / 2 == b / 2 ? 2 : 1});
+  }
+  const Fabric gpus = fabric_of_gpus(host_with_gpus("a", 4, links));
+  const Traffic traffic(4, {{0, 2, {0, 0}, {1000, 1}}, {1, 3, {0, 0}, {1000, 1}}, {0, 1, {0, 0}, {10, 1}}});
+  const Placement placed = portfolio_phase({.traffic = traffic, .fabric = gpus, .grid = {}});
+  EXPECT_EQ(placed.slot_of(0) / 2, placed.slot_of(2) / 2);
+  EXPECT_EQ(placed.slot_of(1) / 2, placed.slot_of(3) / 2);
 }
 
 TEST(Fabric, CountsLinksWhereTheirSpeedIsUnknown) {

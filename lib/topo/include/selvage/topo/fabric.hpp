@@ -96,12 +96,13 @@ class Fabric {
 
 /// What a byte costs between two ranks of a machine.
 ///
-/// PCIe and hosts are in the ratios of bandwidths in Faraji's thesis, 6.4 (25, 42, 45 and 60 for switch, socket, machine and
-/// other machines); NVLink, which isn't there, is taken for four times a PCIe switch.
+/// PCIe and hosts are, in thirds, in the ratios of bandwidths in Faraji's thesis, 6.4: 10 on a board, 25 by switches, 42 at
+/// one root complex, 45 in one machine, 60 between machines. NVLink is taken for four times a PCIe switch.
 struct MachineCosts {
   std::uint32_t same_gpu = 1;
   std::uint32_t nvlink =
       2;  ///< of the widest pair, direct or by switches; others in proportion, up to pcie_switch
+  std::uint32_t same_board = 3;
   std::uint32_t pcie_switch = 8;
   std::uint32_t root_complex = 14;
   std::uint32_t numa = 14;
