@@ -149,6 +149,8 @@ TEST(MachineJson, NamesThePlaceOfWhatIsWrong) {
             "m.json: physical_hosts[0]: gpu_pairs[0]: second is not a PCI bus id such as 0000:1b:00.0");
   EXPECT_EQ(message_with("/physical_hosts/0/gpu_pairs/0/nvlink_gb_per_s/value", -2.5),
             "m.json: physical_hosts[0]: gpu_pairs[0]: nvlink_gb_per_s: value is not a number of at least 0");
+  EXPECT_EQ(message_with("/ranks/1/hardware_threads/value/1", -3),
+            "m.json: ranks[1]: hardware_threads: value[1] is not a whole number of at least 0");
   EXPECT_EQ(message_with("/ranks/1/rank", 0), "m.json: ranks[1]: rank is not 1");
   EXPECT_EQ(message_with("/ranks/1/physical_host", 4), "m.json contradicts itself: physical host 4 of 1");
 }
