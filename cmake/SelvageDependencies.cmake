@@ -43,6 +43,13 @@ else()
   selvage_summary("hwloc" "missing: cores, NUMA nodes and caches are not shown; placement sees hosts only")
 endif()
 
+find_package(pugixml QUIET CONFIG)
+if(pugixml_FOUND)
+  selvage_summary("pugixml" "${pugixml_VERSION}")
+else()
+  selvage_summary("pugixml" "missing: selvage-topo reads no topologies of NCCL")
+endif()
+
 find_package(SCOTCH QUIET)
 if(SCOTCH_FOUND)
   selvage_summary("SCOTCH" "${SCOTCH_VERSION}")

@@ -42,6 +42,7 @@ required_packages=(
 # Selvage builds without these, with less in it.
 optional_packages=(
   "libscotch-dev"
+  "libpugixml-dev"
   "libbenchmark-dev"
   # The profiler's own HDF5, and programs for its tests.
   "libhdf5-dev"
@@ -431,10 +432,10 @@ bundle() {
   download_ucx "$work"
   tar -czf "$bundled_ucx" -C "$work" ucx
   rm -rf "$work"
-  for package in libscotch-dev libtomlplusplus-dev nlohmann-json3-dev; do
+  for package in libscotch-dev libpugixml-dev libtomlplusplus-dev nlohmann-json3-dev; do
     mapfile -t -O ${#packages[@]} packages < <(
       echo "$package"
-      apt-cache depends --important "$package" | sed -nE 's/^ *Depends: (lib(scotch|tomlplusplus)[^ ]*)$/\1/p'
+      apt-cache depends --important "$package" | sed -nE 's/^ *Depends: (lib(scotch|pugixml|tomlplusplus)[^ ]*)$/\1/p'
     )
   done
   rm -f "$bundle_dir"/debs/*.deb

@@ -12,6 +12,9 @@ scripts/plot.py topo MAP.json [--traffic FILE] [--out DIR] draws what selvage-to
   DIR/methods.png  what each method reaches
   DIR/links.png    the load of each link, before and after
   DIR/traffic.png  with the file that map was given: who talks to whom, by rank and by place
+
+scripts/plot.py machine MACHINE.json [--out DIR] draws what selvage-topo show --json printed:
+  DIR/machine.png  the GPUs of each host, and the links and levels between them
 """
 
 import argparse
@@ -252,6 +255,15 @@ def plot_placement(arguments):
         raise PlotError(error) from error
 
 
+def plot_machine(arguments):
+    import plot_topo
+
+    try:
+        return [plot_topo.plot_machine(arguments.machine, arguments.out, save)]
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise PlotError(error) from error
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     apps = parser.add_subparsers(dest="app", required=True, metavar="APP")
@@ -269,6 +281,11 @@ def parse_arguments():
     topo.add_argument("--out", metavar="DIR", type=pathlib.Path, default=pathlib.Path("."),
                       help="where the pictures go (the current directory)")
     topo.set_defaults(plot=plot_placement)
+    machine = apps.add_parser("machine", help="machine.png: GPUs and their links")
+    machine.add_argument("machine", metavar="MACHINE.json", type=pathlib.Path, help="what selvage-topo show --json printed")
+    machine.add_argument("--out", metavar="DIR", type=pathlib.Path, default=pathlib.Path("."),
+                         help="where the picture goes (the current directory)")
+    machine.set_defaults(plot=plot_machine)
     return parser.parse_args()
 
 

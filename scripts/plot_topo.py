@@ -1,7 +1,11 @@
-"""Draws what selvage-topo map says: what each method reaches, what each link carries, and who talks to whom."""
+"""Draws what selvage-topo says.
+
+Of map: what each method reaches, what each link carries, and who talks to whom. Of show: the GPUs of hosts and their links.
+"""
 
 import csv
 import json
+import math
 
 import h5py
 import matplotlib.colors
@@ -9,6 +13,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 COLUMNS = ["from", "to", "host_bytes", "host_messages", "device_bytes", "device_messages"]
+# The ways between GPUs, the nearest first.
+LEVEL_COLORS = {"nvlink": "#1b6ca8", "nvswitch": "#2a9d8f", "pcie_switch": "#e9a23b", "root_complex": "#c2571a",
+                "numa": "#a3485e", "system": "#8d8d8d", "unknown": "#d0d0d0"}
+MOST_HOSTS_DRAWN = 8
 BEFORE, AFTER, OTHER = "#b0b7be", "#1b6ca8", "#c9d6e2"
 
 
@@ -104,3 +112,87 @@ def plot_topo(map_path, traffic_path, out_dir, save):
     if traffic_path is not None:
         pictures.append(plot_traffic(mapped, read_traffic(traffic_path), out_dir, save))
     return pictures
+
+
+def read_machine(path):
+    found = json.loads(path.read_text())
+    if not isinstance(found, dict) or found.get("selvage_machine_version") != 1:
+        raise ValueError(f"{path} is not what selvage-topo show --json prints")
+    return found
+
+
+def link_label(pair):
+    speed = pair["nvlink_gb_per_s"]["value"]
+    links = f"{pair['nvlinks']} x NVLink" if pair["nvlinks"] else ""
+    return f"{links}, {speed:.4g} GB/s" if links and speed is not None else links
+
+
+def draw_way(axes, begin, end, pair, label):
+    """Wider with more links; labelled nearer to its beginning, so that crossing ways keep their labels apart."""
+    axes.plot(*zip(begin, end), color=LEVEL_COLORS[pair["level"]], linewidth=1 + min(pair["nvlinks"], 18) / 4, zorder=1)
+    if label:
+        at = 0.65 * np.array(begin) + 0.35 * np.array(end)
+        axes.text(*at, label, fontsize=6, ha="center", va="center", zorder=2,
+                  bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5, "alpha": 0.8})
+
+
+def draw_ways(axes, gpus, pairs, places):
+    """All pairs, but one spoke per GPU to the middle where switches join them."""
+    spokes = {}
+    for pair in pairs:
+        if pair["level"] == "nvswitch":
+            for name in (pair["first"], pair["second"]):
+                spokes.setdefault(name, pair)
+        else:
+            draw_way(axes, places[pair["first"]], places[pair["second"]], pair, link_label(pair))
+    for number, gpu in enumerate(gpus):
+        if gpu["pci_bus_id"] in spokes:
+            pair = spokes[gpu["pci_bus_id"]]
+            draw_way(axes, places[gpu["pci_bus_id"]], (0, 0), pair, link_label(pair) if number == 0 else "")
+    if spokes:
+        axes.text(0, 0, "NVSwitch", fontsize=8, ha="center", va="center", zorder=3,
+                  bbox={"boxstyle": "round", "facecolor": "white", "edgecolor": LEVEL_COLORS["nvswitch"]})
+
+
+def host_title(host):
+    labels = {"cores": "cores", "numa_nodes": "NUMA nodes"}
+    counts = [f"{label}: {host[key]['value']}" for key, label in labels.items() if host[key]["value"] is not None]
+    switches = host["switches"]["value"]
+    return "\n".join([", ".join([host["name"], *counts]), *(["below " + " > ".join(switches)] if switches else [])])
+
+
+def draw_host(axes, host):
+    axes.set(title=host_title(host), aspect="equal", xlim=(-1.5, 1.5), ylim=(-1.35, 1.35))
+    axes.title.set_fontsize(9)
+    axes.axis("off")
+    gpus = host["gpus"]["value"]
+    if not gpus:
+        axes.text(0, 0, "no GPUs" if gpus == [] else f"GPUs unknown:\n{host['gpus']['unknown']}", ha="center", va="center", fontsize=8, wrap=True)
+        return
+    angles = [math.pi / 2 - 2 * math.pi * number / len(gpus) for number in range(len(gpus))]
+    places = {gpu["pci_bus_id"]: (math.cos(angle), math.sin(angle)) for gpu, angle in zip(gpus, angles)}
+    draw_ways(axes, gpus, host["gpu_pairs"], places)
+    for gpu in gpus:
+        node = gpu["numa_node"]["value"]
+        axes.text(*places[gpu["pci_bus_id"]], gpu["pci_bus_id"] + ("" if node is None else f"\nNUMA node {node}"), fontsize=7, ha="center",
+                  va="center", zorder=3, bbox={"boxstyle": "round", "facecolor": "#eef3f7", "edgecolor": "0.4"})
+
+
+def plot_machine(path, out_dir, save):
+    """The GPUs of each host and the ways between them."""
+    machine = read_machine(path)
+    hosts = machine["physical_hosts"][:MOST_HOSTS_DRAWN]
+    columns = min(len(hosts), 4)
+    rows = math.ceil(len(hosts) / max(columns, 1))
+    figure, grid = plt.subplots(rows, columns, figsize=(4.6 * columns, 4.6 * rows + 0.6), squeeze=False, constrained_layout=True)
+    for axes in grid.flat:
+        axes.axis("off")
+    for axes, host in zip(grid.flat, hosts):
+        draw_host(axes, host)
+    levels = {pair["level"] for host in hosts for pair in host["gpu_pairs"]}
+    handles = [plt.Line2D([], [], color=color, label=level.replace("_", " ")) for level, color in LEVEL_COLORS.items() if level in levels]
+    if handles:
+        figure.legend(handles=handles, loc="lower center", ncol=len(handles), fontsize=8, frameon=False)
+    more = len(machine["physical_hosts"]) - len(hosts)
+    figure.suptitle("ways between GPUs" + (f" ({more} more hosts aren't drawn)" if more else ""), fontsize=10)
+    return save(figure, out_dir / "machine.png")

@@ -16,21 +16,11 @@ namespace {
 using CpuList = std::vector<int>;
 
 PhysicalHost make_host(const RankRecord& leader) {
-  const HostInventory inventory =
-      leader.inventory.value_or(unknown_inventory("its lowest rank sent no inventory"));
-  PhysicalHost host;
-  host.name = leader.processor_name;
+  PhysicalHost host =
+      host_of(leader.processor_name,
+              leader.inventory.value_or(unknown_inventory("its lowest rank sent no inventory")));
   host.boot_id = leader.boot_id;
-  host.processor = inventory.processor;
-  host.packages = inventory.packages;
-  host.cores = inventory.cores;
-  host.cpus = inventory.cpus;
-  host.numa_nodes = inventory.numa_nodes;
-  host.l3_caches = inventory.l3_caches;
-  host.l3_bytes = inventory.l3_bytes;
-  host.memory_bytes = inventory.memory_bytes;
-  host.gpus = inventory.gpus;
-  host.gpu_pairs = inventory.gpu_pairs;
+  host.switches = leader.switches;
   return host;
 }
 
@@ -127,6 +117,22 @@ void collect_usable_cpus(MachineParts& parts) {
 }
 
 }  // namespace
+
+PhysicalHost host_of(const std::string& name, const HostInventory& inventory) {
+  PhysicalHost host;
+  host.name = name;
+  host.processor = inventory.processor;
+  host.packages = inventory.packages;
+  host.cores = inventory.cores;
+  host.cpus = inventory.cpus;
+  host.numa_nodes = inventory.numa_nodes;
+  host.l3_caches = inventory.l3_caches;
+  host.l3_bytes = inventory.l3_bytes;
+  host.memory_bytes = inventory.memory_bytes;
+  host.gpus = inventory.gpus;
+  host.gpu_pairs = inventory.gpu_pairs;
+  return host;
+}
 
 Machine assemble(const std::vector<RankRecord>& records) {
   MachineParts parts;

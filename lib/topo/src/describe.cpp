@@ -38,6 +38,8 @@ std::string host_text(const Machine& machine, std::size_t index) {
   text += number_line("NUMA nodes", host.numa_nodes);
   text += l3_line(host);
   text += line("memory", host.memory_bytes, bytes_text);
+  text += line("switches", host.switches,
+               [](const auto& names) { return fmt::format("{}", fmt::join(names, " > ")); });
   text += describe_gpus(host);
   return text;
 }

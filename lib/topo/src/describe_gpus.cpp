@@ -36,7 +36,7 @@ std::string gpu_text(const Gpu& gpu) {
       gpu.memory_bytes.is_known() ? bytes_text(gpu.memory_bytes.value())
                                   : "memory unknown: " + gpu.memory_bytes.reason(),
       gpu.numa_node.is_known() ? fmt::to_string(gpu.numa_node.value()) : "unknown: " + gpu.numa_node.reason(),
-      gpu.uuid);
+      gpu.uuid.empty() ? "UUID unknown" : gpu.uuid);
   fmt::format_to(Out(text), "{:18}NVLinks: {}\n", "", links_text(gpu.links));
   fmt::format_to(Out(text), "{:18}near hardware threads: {}\n", "",
                  gpu.near_cpus.is_known() ? format_cpu_list(gpu.near_cpus.value())

@@ -54,6 +54,9 @@ RankRecord examine_own_rank(MPI_Comm comm, const DetectOptions& options) {
   record.gpu_pci_bus_id = options.gpu_pci_bus_id;
   record.logical_hosts = environment_text(logical_hosts_variable);
   record.mpi_library = mpi_library();
+  record.switches =
+      switches_of_address(environment_text("SLURM_TOPOLOGY_ADDR"),
+                          environment_text("SLURM_TOPOLOGY_ADDR_PATTERN"), record.processor_name);
   record.host_leader = find_host_leader(comm, record);
   int rank = 0;
   check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");

@@ -1,4 +1,4 @@
-#include "networks/tree.hpp"
+#include "host_tree.hpp"
 
 #include <selvage/error.hpp>
 #include <selvage/topo/fabric.hpp>
@@ -39,7 +39,9 @@ class GpuCosts {
       case GpuLevel::nvswitch:
         return of_links(pair);
       case GpuLevel::pcie_switch:
-        return costs_.pcie_switch;
+        return pair.ancestor.value_or(CommonAncestor::pcie_switch) == CommonAncestor::board
+                   ? costs_.same_board
+                   : costs_.pcie_switch;
       case GpuLevel::root_complex:
         return costs_.root_complex;
       case GpuLevel::numa:
@@ -97,36 +99,51 @@ std::optional<GpuFabric> domain_of(const PhysicalHost& host) {
   return is_shared && has_cluster ? std::optional(first) : std::nullopt;
 }
 
-std::vector<std::uint32_t> costs_between_hosts(const Machine& machine, const MachineCosts& costs) {
+std::vector<std::uint32_t> costs_between_hosts(const Machine& machine, const TreeNetwork& network,
+                                               const MachineCosts& costs) {
   std::vector<std::optional<GpuFabric>> domains;
   for (const PhysicalHost& host : machine.physical_hosts()) domains.push_back(domain_of(host));
   std::vector<std::uint32_t> all;
-  for (const LogicalHost& a : machine.hosts()) {
-    for (const LogicalHost& b : machine.hosts()) {
-      const bool are_joined = a.physical_host != b.physical_host && domains[a.physical_host] &&
-                              domains[a.physical_host] == domains[b.physical_host];
-      all.push_back(are_joined ? costs.nvlink : costs.other_host);
+  for (int a = 0; a < machine.host_count(); ++a) {
+    for (int b = 0; b < machine.host_count(); ++b) {
+      const int first = machine.hosts()[a].physical_host;
+      const int second = machine.hosts()[b].physical_host;
+      const bool are_joined = first != second && domains[first] && domains[first] == domains[second];
+      const int levels = a == b ? 1 : network.levels_to_common_switch(a, b);
+      all.push_back(are_joined ? costs.nvlink
+                               : costs.other_host + costs.per_level * static_cast<std::uint32_t>(levels - 1));
     }
   }
   return all;
 }
 
+/// Costs of all pairs are kept, so that too many are refused before they are made.
+void check_size(const Machine& machine) {
+  if (machine.rank_count() == 0) throw Error(ErrorKind::input, "a machine without ranks has no slots");
+  if (machine.host_count() > Fabric::max_hosts)
+    throw Error(ErrorKind::input, fmt::format("a machine of {} hosts; up to {} are possible",
+                                              machine.host_count(), Fabric::max_hosts));
+  for (const LogicalHost& host : machine.hosts()) {
+    if (host.ranks.size() > static_cast<std::size_t>(Fabric::max_hosts))
+      throw Error(ErrorKind::input, fmt::format("a host of {} ranks", host.ranks.size()));
+  }
+}
+
 }  // namespace
 
 Fabric fabric_from_machine(const Machine& machine, const MachineCosts& costs) {
-  if (machine.rank_count() == 0) throw Error(ErrorKind::input, "a machine without ranks has no slots");
+  check_size(machine);
   const GpuCosts gpu_costs(machine.physical_hosts(), costs);
   FabricParts parts;
   parts.description =
       fmt::format("machine, {} ranks on {} hosts", machine.rank_count(), machine.host_count());
-  std::vector<std::string> names;
   for (int host = 0; host < machine.host_count(); ++host) {
     parts.hosts.push_back(host_of(machine, host, gpu_costs, costs));
-    names.push_back(parts.hosts.back().name);
   }
-  parts.host_costs = costs_between_hosts(machine, costs);
+  const auto network = tree_of_hosts(machine);
+  parts.host_costs = costs_between_hosts(machine, *network, costs);
   for (int rank = 0; rank < machine.rank_count(); ++rank) parts.slot_hosts.push_back(machine.host_of(rank));
-  parts.network = std::make_shared<const TreeNetwork>(star_network(names));
+  parts.network = network;
   return Fabric(std::move(parts));
 }
 

@@ -1,5 +1,9 @@
 #include "records.hpp"
 
+#include <selvage/error.hpp>
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 
@@ -50,6 +54,11 @@ bool ends_at(const NvLink& link, LinkEnd end) {
   return link.end == end;
 }
 
+Choice leads_to(const Gpu& gpu) {
+  return
+      [&gpu](const NvLink& link) { return ends_at(link, LinkEnd::gpu) && link.pci_bus_id == gpu.pci_bus_id; };
+}
+
 GpuLevel level_of(const Figure<CommonAncestor>& ancestor) {
   if (!ancestor.is_known()) return GpuLevel::unknown;
   switch (ancestor.value()) {
@@ -82,8 +91,10 @@ void set(GpuPair& pair, GpuLevel level, const Bundle& links) {
 }
 
 void find_level(const Gpu& a, const Gpu& b, bool all_reach_all, GpuPair& pair) {
-  const Bundle direct = bundle(
-      a, [&](const NvLink& link) { return ends_at(link, LinkEnd::gpu) && link.pci_bus_id == b.pci_bus_id; });
+  // A file may list a link at one of its ends only.
+  const Bundle there = bundle(a, leads_to(b));
+  const Bundle back = bundle(b, leads_to(a));
+  const Bundle& direct = there.links >= back.links ? there : back;
   if (direct.links > 0) return set(pair, GpuLevel::nvlink, direct);
   const auto to_switch = [](const NvLink& link) { return ends_at(link, LinkEnd::nvswitch); };
   const Bundle switched = lesser(bundle(a, to_switch), bundle(b, to_switch));
@@ -99,6 +110,9 @@ void find_level(const Gpu& a, const Gpu& b, bool all_reach_all, GpuPair& pair) {
 }  // namespace
 
 std::vector<GpuPair> pairs_of(const std::vector<Gpu>& gpus) {
+  if (gpus.size() > max_gpus_per_host)
+    throw Error(ErrorKind::input,
+                fmt::format("{} GPUs on a host; up to {} are possible", gpus.size(), max_gpus_per_host));
   std::vector<GpuPair> pairs;
   for (std::size_t a = 0; a < gpus.size(); ++a) {
     for (std::size_t b = a + 1; b < gpus.size(); ++b) {

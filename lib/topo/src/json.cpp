@@ -27,7 +27,8 @@ Json physical_host_json(const PhysicalHost& host) {
           {"memory_bytes", json_of(host.memory_bytes)},
           {"usable_hardware_threads", json_of(host.usable_cpus)},
           {"gpus", json_of(host.gpus)},
-          {"gpu_pairs", json_of(host.gpu_pairs)}};
+          {"gpu_pairs", json_of(host.gpu_pairs)},
+          {"switches", json_of(host.switches)}};
 }
 
 Json rank_json(const Machine& machine, int rank) {
@@ -60,6 +61,9 @@ PhysicalHost physical_host_of(const JsonValue& from) {
   read(from, "usable_hardware_threads", host.usable_cpus);
   read(from, "gpus", host.gpus);
   read(from, "gpu_pairs", host.gpu_pairs);
+  read(from, "switches", host.switches);
+  if (host.gpus.value_or({}).size() > max_gpus_per_host)
+    from.at("gpus").fail(fmt::format("has more than {} GPUs", max_gpus_per_host));
   const auto same_gpus = [](const GpuPair& a, const GpuPair& b) {
     return a.first == b.first && a.second == b.second;
   };

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <climits>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,8 +58,20 @@ class JsonValue {
     return json_->get<std::uint64_t>();
   }
   [[nodiscard]] int integer() const {
-    if (natural() > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) fail("is too large");
+    if (natural() > INT_MAX) fail("is too large");
     return json_->get<int>();
+  }
+  /// Lists of processors are long, and every rank reads every other one's: paths are made on failure only.
+  [[nodiscard]] std::vector<int> integers() const {
+    if (!json_->is_array()) fail("is not a list");
+    std::vector<int> all;
+    for (std::size_t i = 0; i < json_->size(); ++i) {
+      const Json& item = (*json_)[i];
+      const bool is_integer = item.is_number_unsigned() && item.get<std::uint64_t>() <= INT_MAX;
+      all.push_back(is_integer ? item.get<int>()
+                               : JsonValue(item, fmt::format("{}[{}]", path_, i)).integer());
+    }
+    return all;
   }
   [[nodiscard]] double finite() const {
     if (!json_->is_number() || !std::isfinite(json_->get<double>()) || json_->get<double>() < 0)
@@ -80,6 +92,9 @@ inline void read(const JsonValue& from, std::uint64_t& to) {
 }
 inline void read(const JsonValue& from, int& to) {
   to = from.integer();
+}
+inline void read(const JsonValue& from, std::vector<int>& to) {
+  to = from.integers();
 }
 inline void read(const JsonValue& from, double& to) {
   to = from.finite();

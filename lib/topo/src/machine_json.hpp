@@ -23,8 +23,7 @@ void read(const JsonValue& from, GpuFabric& to);
 void read(const JsonValue& from, GpuPair& to);
 
 template <typename T>
-requires(std::is_arithmetic_v<T> || std::same_as<T, std::string>)
-[[nodiscard]] Json json_of(const T& value) {
+requires(std::is_arithmetic_v<T> || std::same_as<T, std::string>) [[nodiscard]] Json json_of(const T& value) {
   return value;
 }
 

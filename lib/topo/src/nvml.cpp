@@ -54,8 +54,17 @@ static_assert(sizeof(FieldValue) == 40);
 
 constexpr unsigned field_link_speed_of_all = 90;  // MB/s
 constexpr unsigned field_link_speed = 164;        // MB/s
-constexpr int type_natural = 1;
-constexpr unsigned most_links = 32;  // the library's own limit is 18
+constexpr unsigned most_links = 32;               // the library's own limit is 18
+
+// Drivers choose the type of a field: double, unsigned, unsigned long or unsigned long long, by number.
+double number_in(const FieldValue& field) {
+  constexpr int real = 0;
+  constexpr int natural = 1;
+  constexpr int last_long_natural = 3;
+  if (field.type == real) return field.value.real;
+  if (field.type == natural) return field.value.natural;
+  return field.type <= last_long_natural ? static_cast<double>(field.value.long_natural) : 0;
+}
 
 struct FabricInfo {
   unsigned version;
@@ -239,8 +248,8 @@ Figure<double> Nvml::link_gb_per_s(Device device, unsigned number) const {
     value.scope = field == field_link_speed ? number : 0;
     Result result = functions_->field_values(device, 1, &value);
     if (result == success) result = value.result;
-    if (result == success && value.type == type_natural && value.value.natural > 0)
-      return Figure<double>::known(value.value.natural / mb_per_gb, Source::nvml);
+    if (result == success && number_in(value) > 0)
+      return Figure<double>::known(number_in(value) / mb_per_gb, Source::nvml);
     if (refused == success) refused = result;
   }
   return Figure<double>::unknown(refused != success ? why(refused, "nvmlDeviceGetFieldValues")

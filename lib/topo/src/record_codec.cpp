@@ -53,7 +53,7 @@ std::vector<std::uint8_t> pack_record(const RankRecord& record) {
   Json to = {{"leader", record.host_leader},       {"name", record.processor_name},
              {"boot_id", json_of(record.boot_id)}, {"affinity", json_of(record.affinity)},
              {"quota", json_of(record.cpu_quota)}, {"gpu", record.gpu_pci_bus_id},
-             {"mpi", record.mpi_library}};
+             {"mpi", record.mpi_library},          {"switches", json_of(record.switches)}};
   if (record.logical_hosts) to["logical_hosts"] = *record.logical_hosts;
   if (record.inventory) to["inventory"] = json_of_inventory(*record.inventory);
   return Json::to_cbor(to);
@@ -70,6 +70,7 @@ RankRecord unpack_record(const std::uint8_t* begin, const std::uint8_t* end) {
   read(value, "quota", record.cpu_quota);
   read(value, "gpu", record.gpu_pci_bus_id);
   read(value, "mpi", record.mpi_library);
+  read(value, "switches", record.switches);
   if (from.contains("logical_hosts")) record.logical_hosts = from.at("logical_hosts").get<std::string>();
   if (from.contains("inventory")) record.inventory = inventory_of(from.at("inventory"));
   return record;

@@ -44,8 +44,12 @@ struct RankRecord {
   std::string gpu_pci_bus_id;  ///< as the caller wrote it
   std::optional<std::string> logical_hosts;
   std::string mpi_library;
+  Figure<std::vector<std::string>> switches;
   std::optional<HostInventory> inventory;  ///< from the host's leader only
 };
+
+/// What an inventory tells of a host; the rest isn't looked for yet.
+[[nodiscard]] PhysicalHost host_of(const std::string& name, const HostInventory& inventory);
 
 /// Every figure unknown for one reason.
 [[nodiscard]] HostInventory unknown_inventory(const std::string& reason);
@@ -68,7 +72,11 @@ struct GpuInventory {
 /// links to switches if that holds for every pair of the host, for direct ones otherwise.
 void find_levels(const std::vector<Gpu>& gpus, std::vector<GpuPair>& pairs);
 
+/// Pairs grow with the square, and files can list anything.
+inline constexpr std::size_t max_gpus_per_host = 1024;
+
 /// One entry for each two GPUs, in their order, of which nothing is known.
+/// \throws Error{input} for more than max_gpus_per_host
 [[nodiscard]] std::vector<GpuPair> pairs_of(const std::vector<Gpu>& gpus);
 
 /// The model of the first processor, from the text of /proc/cpuinfo.
@@ -76,6 +84,12 @@ void find_levels(const std::vector<Gpu>& gpus, std::vector<GpuPair>& pairs);
 
 /// The hardware threads on which the scheduler may run this process.
 [[nodiscard]] Figure<std::vector<int>> scheduler_affinity();
+
+/// The switches above a host, from SLURM_TOPOLOGY_ADDR and SLURM_TOPOLOGY_ADDR_PATTERN; unknown where they are not set,
+/// name no switches, or were handed on from another node than `host`.
+[[nodiscard]] Figure<std::vector<std::string>> switches_of_address(const std::optional<std::string>& address,
+                                                                   const std::optional<std::string>& pattern,
+                                                                   const std::string& host);
 
 /// The kernel's boot id.
 [[nodiscard]] Figure<std::string> boot_id();

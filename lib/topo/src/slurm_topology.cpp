@@ -52,6 +52,7 @@ class SlurmTree {
   }
 
   void read(std::string_view text);
+  void add_line(std::string_view text, std::size_t line);
   [[nodiscard]] SwitchLine parsed(std::string_view text, std::size_t line) const;
   [[nodiscard]] std::vector<std::string> names(std::string_view list, std::size_t line) const;
   void add_node(const std::string& kind, const std::string& name, std::size_t line);
@@ -79,11 +80,18 @@ void SlurmTree::read(std::string_view text) {
     if (goes_on) piece.remove_suffix(1);
     pending += fmt::format("{} ", piece);
     if (goes_on) continue;
-    if (!trimmed(pending).empty()) lines_.push_back(parsed(pending, first));
+    add_line(pending, first);
     pending.clear();
   }
-  if (!trimmed(pending).empty()) lines_.push_back(parsed(pending, first));
+  add_line(pending, first);
   if (lines_.empty()) fail(0, "there is no SwitchName");
+}
+
+// Beside blocks there are lines with their sizes and with what several of them make up, which join no hosts.
+void SlurmTree::add_line(std::string_view text, std::size_t line) {
+  const std::string start = lower(trimmed(text));
+  if (start.empty() || start.starts_with("blocksizes=") || start.starts_with("aggregatedblock=")) return;
+  lines_.push_back(parsed(text, line));
 }
 
 std::vector<std::string> SlurmTree::names(std::string_view list, std::size_t line) const {
@@ -97,22 +105,27 @@ std::vector<std::string> SlurmTree::names(std::string_view list, std::size_t lin
 SwitchLine SlurmTree::parsed(std::string_view text, std::size_t line) const {
   SwitchLine out;
   out.line = line;
+  bool is_printed = false;
   for (const std::string_view word : split(text, ' ')) {
     if (trimmed(word).empty()) continue;
     const auto equals = word.find('=');
     const std::string key = lower(trimmed(word.substr(0, equals)));
     const std::string_view value = equals == std::string_view::npos ? "" : trimmed(word.substr(equals + 1));
     if (value.empty()) fail(line, fmt::format("'{}' is not KEY=VALUE", word.substr(0, 40)));
-    if (key == "switchname") {
+    if (key == "switchname" || key == "blockname") {
       out.name = value;
     } else if (key == "nodes") {
       out.nodes = names(value, line);
     } else if (key == "switches") {
       out.switches = names(value, line);
-    } else if (key != "linkspeed") {
+    } else if (key == "level") {
+      is_printed = true;
+    } else if (key != "linkspeed" && key != "blockindex" && key != "blocksize") {
       fail(line, fmt::format("'{}' is none of SwitchName, Nodes, Switches and LinkSpeed", key.substr(0, 40)));
     }
   }
+  // What scontrol prints of an upper switch also lists all hosts below it.
+  if (is_printed && !out.switches.empty()) out.nodes.clear();
   if (out.name.empty()) fail(line, "there is no SwitchName");
   if (out.nodes.empty() == out.switches.empty()) fail(line, "one of Nodes and Switches is needed");
   return out;

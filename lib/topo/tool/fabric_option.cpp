@@ -1,12 +1,18 @@
 #include "fabric_option.hpp"
 
+#include "scontrol.hpp"
 #include "text_file.hpp"
 
+#include <selvage/environment.hpp>
 #include <selvage/error.hpp>
+#include <selvage/topo/machine_files.hpp>
 #include <selvage/topo/probe.hpp>
 #include <selvage/topo/simulation.hpp>
 
 #include <fmt/format.h>
+
+#include <cstdio>
+#include <optional>
 
 namespace selvage::topo::tool {
 namespace {
@@ -14,13 +20,48 @@ namespace {
 constexpr std::string_view slurm_prefix = "slurm:";
 constexpr std::string_view scotch_prefix = "scotch:";
 constexpr std::string_view probed_prefix = "probed:";
+constexpr std::string_view machine_prefix = "machine:";
 
 void refuse_nodes(const FabricOptions& options) {
   if (options.nodes.empty()) return;
-  throw Error(ErrorKind::usage, "--nodes chooses from a topology.conf: it needs --fabric slurm:FILE");
+  throw Error(ErrorKind::usage,
+              "--nodes chooses from a topology.conf: it needs --fabric slurm:FILE or scontrol");
+}
+
+/// Rank 0 alone asks Slurm. \return nothing, said on standard error, where Slurm tells nothing of use
+std::optional<Fabric> fabric_from_scontrol(const FabricOptions& options) {
+  const std::string nodes =
+      options.nodes.empty() ? environment_text("SLURM_JOB_NODELIST").value_or("") : options.nodes;
+  const Printed printed = topology_from_scontrol();
+  std::string why = printed.text;
+  try {
+    if (printed.is_there)
+      return fabric_from_slurm(printed.text, "scontrol show topology",
+                               {.slots_per_host = options.slots_per_host, .nodes = nodes, .costs = {}});
+  } catch (const Error& error) {
+    why = error.message();
+  }
+  (void)std::fputs(fmt::format("selvage-topo: {}: the machine under this job is taken\n", why).c_str(),
+                   stderr);
+  return std::nullopt;
+}
+
+Fabric fabric_from_scontrol_or_job(const FabricOptions& options) {
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+  std::optional<Fabric> found;
+  if (rank == 0) found = fabric_from_scontrol(options);
+  int is_found = found ? 1 : 0;
+  check_mpi(MPI_Bcast(&is_found, 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Bcast of whether Slurm told switches");
+  if (is_found == 0) return fabric_from_machine(detect(MPI_COMM_WORLD));
+  return found ? std::move(*found) : Fabric();
 }
 
 }  // namespace
+
+bool is_collective(const FabricOptions& options) {
+  return options.fabric == "job" || options.fabric == "job-gpus" || options.fabric == "scontrol";
+}
 
 Fabric fabric_of(const FabricOptions& options, int ranks) {
   if (options.fabric.starts_with(slurm_prefix)) {
@@ -28,8 +69,12 @@ Fabric fabric_of(const FabricOptions& options, int ranks) {
     return fabric_from_slurm(read_text_file(path), path,
                              {.slots_per_host = options.slots_per_host, .nodes = options.nodes, .costs = {}});
   }
+  if (options.fabric == "scontrol") return fabric_from_scontrol_or_job(options);
   refuse_nodes(options);
   if (options.fabric == "job") return fabric_from_machine(detect(MPI_COMM_WORLD));
+  if (options.fabric == "job-gpus") return fabric_from_machine(with_gpus_in_turn(detect(MPI_COMM_WORLD)));
+  if (options.fabric.starts_with(machine_prefix))
+    return fabric_from_machine(machine_from_file(options.fabric.substr(machine_prefix.size())));
   if (options.fabric.starts_with(scotch_prefix)) {
     const std::string path = options.fabric.substr(scotch_prefix.size());
     return fabric_from_scotch_target(read_text_file(path), path);

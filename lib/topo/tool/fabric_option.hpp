@@ -16,11 +16,17 @@ struct FabricOptions {
 
 /// What --fabric takes, for help texts.
 inline constexpr const char* fabric_help =
-    "Where ranks can go: job (the machine under this job), slurm:FILE (topology.conf), scotch:FILE (.tgt), "
-    "probed:FILE (of probe --output), or a simulated one: flat, fat-tree, dragonfly, torus, each also with "
+    "Where ranks can go: job (the machine under this job), job-gpus (the same, ranks taking GPUs in turn), "
+    "machine:FILE (what show --from reads), scontrol (the switches that Slurm tells), slurm:FILE "
+    "(topology.conf, or what "
+    "scontrol show topology printed), scotch:FILE (.tgt), probed:FILE (of probe --output), or a simulated "
+    "one: flat, fat-tree, dragonfly, torus, each also with "
     "-fragmented, or pcie-tree";
 
-/// The fabric that the options name. Collective for `job`, local otherwise.
+/// Whether all ranks together find the fabric.
+[[nodiscard]] bool is_collective(const FabricOptions& options);
+
+/// The fabric that the options name; where is_collective() says so, that of rank 0 counts.
 /// \param ranks  how many slots a simulated fabric must have at least
 /// \throws Error{input}
 [[nodiscard]] Fabric fabric_of(const FabricOptions& options, int ranks);

@@ -138,8 +138,7 @@ std::string table_text(const MappingProblem& problem, const PortfolioResult& res
 std::string map(const MapOptions& options, bool speaks) {
   const Routing routing = routing_named(options.routing);
   // The machine is found by all ranks together; what follows is the first one's alone.
-  const bool is_collective = options.fabric.fabric == "job";
-  if (!speaks && !is_collective) return "";
+  if (!speaks && !is_collective(options.fabric)) return "";
   const Pattern pattern = traffic_of(options);
   const Fabric fabric = fabric_of(options.fabric, pattern.traffic.rank_count());
   if (!speaks) return "";
@@ -163,7 +162,8 @@ Work declare_map(CLI::App& app) {
   app.add_option("--pattern", options->pattern, "A pattern instead, such as 3d-8x8x8-wrap");
   app.add_option("--fabric", options->fabric.fabric, fabric_help)->capture_default_str();
   app.add_option("--nodes", options->fabric.nodes,
-                 "The job's hosts in topology.conf, such as n[0-3]; without it, all");
+                 "The job's hosts in topology.conf or of scontrol, such as n[0-3]; without it, all, or "
+                 "SLURM_JOB_NODELIST");
   app.add_option("--slots-per-host", options->fabric.slots_per_host,
                  "GPUs per host, where the fabric doesn't say")
       ->capture_default_str();

@@ -235,5 +235,49 @@ class PlotTopo(PlotCase):
         self.expect_error("is not what selvage-topo map --json prints", self.out / "other.json")
 
 
+class PlotMachine(PlotCase):
+    """A host with GPUs joined in several ways, one without any, one where they are unknown."""
+
+    def known(self, value):
+        return {"value": value, "source": "nvml"}
+
+    def unknown(self):
+        return {"value": None, "unknown": "no permission"}
+
+    def host(self, name, gpus, levels=()):
+        """`levels`: by pair, the level and the number of NVLinks."""
+        names = [f"0000:{number:02x}:00.0" for number in range(gpus or 0)]
+        pairs = [(a, b) for a in range(gpus or 0) for b in range(a + 1, gpus or 0)]
+        return {"name": name, "cores": self.known(8), "numa_nodes": self.unknown(), "switches": self.known(["top", "leaf"]),
+                "gpus": self.unknown() if gpus is None else self.known([{"pci_bus_id": gpu, "numa_node": self.known(0)} for gpu in names]),
+                "gpu_pairs": [{"first": names[a], "second": names[b], "level": level, "nvlinks": links,
+                               "nvlink_gb_per_s": self.known(25.0 * links) if links else self.unknown()}
+                              for (a, b), (level, links) in zip(pairs, levels)]}
+
+    def write_machine(self, hosts, version=1):
+        path = self.out / "machine.json"
+        path.write_text(json.dumps({"selvage_machine_version": version, "physical_hosts": hosts}))
+        return path
+
+    def draw(self, hosts):
+        result = self.plot("machine", self.write_machine(hosts), "--out", self.out)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue((self.out / "machine.png").read_bytes().startswith(PNG_SIGNATURE))
+
+    def test_draws_every_level(self):
+        levels = [("nvlink", 4), ("nvswitch", 18), ("pcie_switch", 0), ("root_complex", 0), ("numa", 0), ("system", 0)]
+        self.draw([self.host("a", 4, levels), self.host("b", 2, [("unknown", 0)])])
+
+    def test_draws_hosts_without_gpus_and_leaves_out_too_many(self):
+        self.draw([self.host("a", 0), self.host("b", None)])
+        self.draw([self.host(f"n{number}", 1) for number in range(20)])
+
+    def test_says_what_is_no_machine(self):
+        for path in (self.write_machine([], version=2), self.write_machine([{"name": "a"}])):
+            result = self.plot("machine", path, "--out", self.out)
+            self.assertEqual(result.returncode, 1)
+            self.assertNotIn("Traceback", result.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()

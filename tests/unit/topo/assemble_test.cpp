@@ -46,6 +46,7 @@ RankRecord record_on(int leader, CpuList affinity) {
   record.affinity = Figure<CpuList>::known(std::move(affinity), Source::kernel);
   record.cpu_quota = Figure<double>::unknown("unlimited");
   record.mpi_library = "Some MPI 1.0";
+  record.switches = Figure<std::vector<std::string>>::known({"top", "leaf"}, Source::environment);
   return record;
 }
 
@@ -152,6 +153,7 @@ TEST(RankRecords, SurviveTheMessage) {
   }
   EXPECT_EQ(assemble(records), before);
   EXPECT_EQ(before.place(3).cpu_quota.value_or(0), 1.5);
+  EXPECT_EQ(before.physical_hosts()[1].switches.value_or({}), (std::vector<std::string>{"top", "leaf"}));
   EXPECT_EQ(before.physical_hosts()[0].gpu_pairs.at(0).level, GpuLevel::nvswitch);
 }
 

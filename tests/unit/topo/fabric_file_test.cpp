@@ -57,6 +57,34 @@ TEST(SlurmTopology, JoinsTreesThatNothingJoins) {
   EXPECT_EQ(fabric.host_cost(0, 1), 20u);
 }
 
+// As scontrol prints it: upper switches list the hosts below them too.
+constexpr const char* printed_tree = R"(SwitchName=s0 Level=0 LinkSpeed=1 Nodes=n[0-2]
+SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[3-4]
+SwitchName=top Level=1 LinkSpeed=1 Nodes=n[0-4] Switches=s[0-1]
+)";
+constexpr const char* printed_blocks = R"(BlockName=b0 BlockIndex=0 Nodes=n[0-1] BlockSize=2
+BlockName=b1 BlockIndex=1 Nodes=n[2-3] BlockSize=2
+AggregatedBlock=b[0-1] BlockIndex=2 Nodes=n[0-3] BlockSize=4
+)";
+
+TEST(SlurmTopology, ReadsWhatScontrolPrints) {
+  const Fabric fabric =
+      fabric_from_slurm(printed_tree, "scontrol", {.slots_per_host = 1, .nodes = {}, .costs = {}});
+  EXPECT_EQ(fabric.host_count(), 5);
+  EXPECT_EQ(fabric.host_cost(0, 2), 10u);
+  EXPECT_EQ(fabric.host_cost(0, 3), 20u);
+}
+
+TEST(SlurmTopology, ReadsBlocks) {
+  for (const char* text :
+       {printed_blocks, "BlockName=b0 Nodes=n[0-1]\nBlockName=b1 Nodes=n[2-3]\nBlockSizes=2,4\n"}) {
+    const Fabric fabric = fabric_from_slurm(text, "t", {.slots_per_host = 1, .nodes = {}, .costs = {}});
+    EXPECT_EQ(fabric.host_count(), 4) << text;
+    EXPECT_EQ(fabric.host_cost(0, 1), 10u) << text;
+    EXPECT_EQ(fabric.host_cost(1, 2), 20u) << text;
+  }
+}
+
 TEST(SlurmTopology, NamesFileAndLineOfWhatIsWrong) {
   const auto message = [](const char* text, SlurmTopologyOptions options = {}) {
     return input_error([&] { (void)fabric_from_slurm(text, "t.conf", options); });
@@ -83,8 +111,10 @@ TEST(SlurmTopology, NamesFileAndLineOfWhatIsWrong) {
 }
 
 TEST(SlurmTopology, SurvivesMutations) {
-  expect_only_input_errors(
-      topology, [](const std::string& text) { (void)fabric_from_slurm(text, "t"); }, 1500);
+  for (const char* text : {topology, printed_tree, printed_blocks}) {
+    expect_only_input_errors(
+        text, [](const std::string& input) { (void)fabric_from_slurm(input, "t"); }, 1500);
+  }
 }
 
 TEST(ScotchTarget, ReadsTreeLeaves) {

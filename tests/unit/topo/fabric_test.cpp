@@ -3,6 +3,7 @@
 
 #include <selvage/topo/fabric.hpp>
 #include <selvage/topo/simulation.hpp>
+#include <selvage/topo/three_phases.hpp>
 
 #include <gtest/gtest.h>
 
@@ -112,6 +113,29 @@ TEST(Fabric, CostsOfGpusGoByWhatJoinsThem) {
   }
 }
 
+TEST(Fabric, CostsOneBoardLessThanOtherSwitches) {
+  PhysicalHost host = host_with_gpus("a", 2, {{.first = 0, .second = 1, .level = GpuLevel::pcie_switch}});
+  host.gpu_pairs[0].ancestor = Figure<CommonAncestor>::known(CommonAncestor::board, Source::nvml);
+  EXPECT_EQ(fabric_of_gpus(host).cost(0, 1), 3u);
+  host.gpu_pairs[0].ancestor = Figure<CommonAncestor>::known(CommonAncestor::pcie_switches, Source::nvml);
+  EXPECT_EQ(fabric_of_gpus(host).cost(0, 1), 8u);
+}
+
+// Four P100s, of which two pairs have 40 GB/s and four 20 GB/s (Faraji, table 6.2): heavy neighbours take the wide pairs.
+TEST(Fabric, LetsHeavyNeighboursTakeTheWidePairs) {
+  std::vector<SampleLink> links;
+  for (int a = 0; a < 4; ++a) {
+    for (int b = a + 1; b < 4; ++b)
+      links.push_back(
+          {.first = a, .second = b, .level = GpuLevel::nvlink, .nvlinks = a / 2 == b / 2 ? 2 : 1});
+  }
+  const Fabric gpus = fabric_of_gpus(host_with_gpus("a", 4, links));
+  const Traffic traffic(4, {{0, 2, {0, 0}, {1000, 1}}, {1, 3, {0, 0}, {1000, 1}}, {0, 1, {0, 0}, {10, 1}}});
+  const Placement placed = portfolio_phase({.traffic = traffic, .fabric = gpus, .grid = {}});
+  EXPECT_EQ(placed.slot_of(0) / 2, placed.slot_of(2) / 2);
+  EXPECT_EQ(placed.slot_of(1) / 2, placed.slot_of(3) / 2);
+}
+
 TEST(Fabric, CountsLinksWhereTheirSpeedIsUnknown) {
   PhysicalHost host = host_with_gpus("a", 3,
                                      {{.first = 0, .second = 1, .level = GpuLevel::nvlink, .nvlinks = 6},
@@ -147,6 +171,33 @@ TEST(Fabric, JoinsHostsOfOneNvlinkDomain) {
   EXPECT_EQ(fabric.cost(0, 1), 2u);
   EXPECT_EQ(fabric.cost(0, 2), 20u);
   EXPECT_EQ(fabric.cost(3, 4), 20u) << "a cluster of zeros ends at its host";
+}
+
+TEST(Fabric, CostsHostsByTheSwitchesThatSlurmNamed) {
+  const auto host_below = [](const std::string& name, std::vector<std::string> switches) {
+    PhysicalHost host = host_named(name);
+    host.switches = Figure<std::vector<std::string>>::known(std::move(switches), Source::environment);
+    return host;
+  };
+  // The leaf "a" below "two" is another one than the "a" below "one".
+  std::vector<PhysicalHost> hosts = {
+      host_below("n0", {"top", "one", "a"}), host_below("n1", {"top", "one", "a"}),
+      host_below("n2", {"top", "one", "b"}), host_below("n3", {"top", "two", "a"})};
+  std::vector<RankPlace> ranks = {rank_on(0, {0}), rank_on(1, {0}), rank_on(2, {0}), rank_on(3, {0})};
+  const Fabric fabric = fabric_from_machine(machine_of(hosts, ranks));
+  EXPECT_EQ(fabric.cost(0, 1), 20u);
+  EXPECT_EQ(fabric.cost(0, 2), 30u);
+  EXPECT_EQ(fabric.cost(0, 3), 40u);
+  EXPECT_EQ(fabric.network()->paths(0, 3, Routing::fixed).front().size(), 6u);
+  hosts[2].switches = Figure<std::vector<std::string>>::unknown("SLURM_TOPOLOGY_ADDR is not set");
+  EXPECT_EQ(fabric_from_machine(machine_of(hosts, ranks)).cost(0, 3), 20u)
+      << "one switch where not all are known";
+}
+
+TEST(Fabric, RefusesMachinesThatAreTooLarge) {
+  const std::vector<RankPlace> ranks(static_cast<std::size_t>(Fabric::max_hosts) + 1, rank_on(0, {0}));
+  EXPECT_EQ(input_error([&] { (void)fabric_from_machine(machine_of({host_named("a")}, ranks)); }),
+            "a host of 8193 ranks");
 }
 
 TEST(Fabric, RefusesGpusThatAreNotThere) {

@@ -171,7 +171,7 @@ int nvmlDeviceGetFieldValues(void*, int count, FakeFieldValue* values) {
     // Old boards tell one speed for all links.
     const unsigned known = is("direct") ? 90 : 164;
     values[i].result = values[i].field == known ? success : not_supported;
-    values[i].type = 1;
+    values[i].type = is("direct") ? 3 : 1;
     values[i].value = is("direct") ? 25781 : 26562;
   }
   return success;

@@ -1,6 +1,7 @@
 #include "mutation.hpp"
 #include "sample_machine.hpp"
 
+#include <selvage/topo/fabric.hpp>
 #include <selvage/topo/machine.hpp>
 
 #include <gtest/gtest.h>
@@ -148,13 +149,39 @@ TEST(MachineJson, NamesThePlaceOfWhatIsWrong) {
             "m.json: physical_hosts[0]: gpu_pairs[0]: second is not a PCI bus id such as 0000:1b:00.0");
   EXPECT_EQ(message_with("/physical_hosts/0/gpu_pairs/0/nvlink_gb_per_s/value", -2.5),
             "m.json: physical_hosts[0]: gpu_pairs[0]: nvlink_gb_per_s: value is not a number of at least 0");
+  EXPECT_EQ(message_with("/ranks/1/hardware_threads/value/1", -3),
+            "m.json: ranks[1]: hardware_threads: value[1] is not a whole number of at least 0");
   EXPECT_EQ(message_with("/ranks/1/rank", 0), "m.json: ranks[1]: rank is not 1");
   EXPECT_EQ(message_with("/ranks/1/physical_host", 4), "m.json contradicts itself: physical host 4 of 1");
 }
 
+void read_and_use(const std::string& text) {
+  const Machine machine = machine_from_json(text, "m.json");
+  (void)describe(machine);
+  (void)fabric_from_machine(machine);
+}
+
 TEST(MachineJson, SurvivesMutations) {
-  expect_only_input_errors(to_json(machine_with_linked_gpus()),
-                           [](const std::string& text) { (void)machine_from_json(text, "m.json"); });
+  expect_only_input_errors(to_json(machine_with_linked_gpus()), read_and_use);
+}
+
+// Most changed bytes are no JSON; changed values are.
+TEST(MachineJson, SurvivesValuesThatAreOutOfPlace) {
+  const json good = json::parse(to_json(machine_with_linked_gpus())).flatten();
+  const std::vector<json> odd = {
+      nullptr, -1,  0,    1,  99,   1u << 31, std::uint64_t{1} << 63, 1e300,
+      "",      "x", true, {}, "ok", "nvlink", json::array(),          json::object()};
+  for (const auto& place : good.items()) {
+    for (const json& value : odd) {
+      json changed = good.unflatten();
+      changed.at(json::json_pointer(place.key())) = value;
+      try {
+        read_and_use(changed.dump());
+      } catch (const Error& error) {
+        ASSERT_EQ(error.kind(), ErrorKind::input) << error.what() << " for " << place.key() << ": " << value;
+      }
+    }
+  }
 }
 
 TEST(MachineJson, StaysJsonWhateverBytesANameHolds) {

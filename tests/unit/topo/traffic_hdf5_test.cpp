@@ -126,5 +126,18 @@ TEST_F(TrafficHdf5, RefusesOtherAndTruncatedFiles) {
   EXPECT_THROW(write_traffic("/nowhere/t.h5", Traffic(1, {})), Error);
 }
 
+TEST_F(TrafficHdf5, SurvivesMutations) {
+  write_traffic(path_, Traffic(3, {{0, 1, {1, 1}, {2, 1}}, {2, 1, {64, 4}, {0, 0}}}));
+  std::ifstream good(path_, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(good)), std::istreambuf_iterator<char>());
+  expect_only_input_errors(
+      bytes,
+      [&](const std::string& changed) {
+        std::ofstream(path_, std::ios::binary) << changed;
+        (void)read_traffic(path_);
+      },
+      1000);
+}
+
 }  // namespace
 }  // namespace selvage::topo

@@ -96,21 +96,24 @@ class Fabric {
 
 /// What a byte costs between two ranks of a machine.
 ///
-/// PCIe and hosts are in the ratios of bandwidths in Faraji's thesis, 6.4 (25, 42, 45 and 60 for switch, socket, machine and
-/// other machines); NVLink, which isn't there, is taken for four times a PCIe switch.
+/// PCIe and hosts are, in thirds, in the ratios of bandwidths in Faraji's thesis, 6.4: 10 on a board, 25 by switches, 42 at
+/// one root complex, 45 in one machine, 60 between machines. NVLink is taken for four times a PCIe switch.
 struct MachineCosts {
   std::uint32_t same_gpu = 1;
   std::uint32_t nvlink =
       2;  ///< of the widest pair, direct or by switches; others in proportion, up to pcie_switch
+  std::uint32_t same_board = 3;
   std::uint32_t pcie_switch = 8;
   std::uint32_t root_complex = 14;
   std::uint32_t numa = 14;
   std::uint32_t system = 15;
-  std::uint32_t same_host = 2;  ///< where the way between the GPUs isn't known, or there are none
-  std::uint32_t other_host = 20;
+  std::uint32_t same_host = 2;    ///< where the way between the GPUs isn't known, or there are none
+  std::uint32_t other_host = 20;  ///< at the same switch
+  std::uint32_t per_level = 10;   ///< more for each level of switches up to the first common one
 };
 
-/// The places of a job's ranks, slot i being rank i's today. Hosts are the logical ones, joined by one switch. Physical hosts
+/// The places of a job's ranks, slot i being rank i's today. Hosts are the logical ones, joined by the switches that Slurm
+/// named, or by one where it named none. Physical hosts
 /// that one NVLink domain joins cost `nvlink` between each other.
 [[nodiscard]] Fabric fabric_from_machine(const Machine& machine, const MachineCosts& costs = {});
 
@@ -131,7 +134,8 @@ struct SlurmTopologyOptions {
   TreeCosts costs;
 };
 
-/// A tree of switches from the text of Slurm's topology.conf. Trees that nothing joins are joined at the top.
+/// A tree of switches from the text of Slurm's topology.conf, or from what `scontrol show topology` prints: switches, or
+/// blocks, which count as switches of one level. Trees that nothing joins are joined at the top.
 /// \param name  what errors call the text
 /// \throws Error{input} that names the line, or the host that isn't in the file
 [[nodiscard]] Fabric fabric_from_slurm(std::string_view text, const std::string& name,

@@ -31,6 +31,8 @@ struct PhysicalHost {
   Figure<std::vector<int>> usable_cpus;  ///< hardware threads that at least one rank may run on, ascending
   Figure<std::vector<Gpu>> gpus;         ///< known and empty: looked, none there
   std::vector<GpuPair> gpu_pairs;        ///< each two of `gpus`, in their order
+  Figure<std::vector<std::string>>
+      switches;  ///< of the network, from the top down to the one it hangs on, as Slurm says
 
   friend bool operator==(const PhysicalHost&, const PhysicalHost&) = default;
 };

@@ -1,55 +1,38 @@
-#include "records.hpp"
-
-#include <hwloc.h>
-
-#include <memory>
+#include "hwloc_topology.hpp"
 
 namespace selvage::topo {
 namespace {
 
-struct DestroyTopology {
-  void operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }
-};
-using Topology = std::unique_ptr<hwloc_topology, DestroyTopology>;
-
 // The whole host, including what this job's control group may not use.
-Topology load_topology() {
+HwlocTopology load_topology() {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return nullptr;
-  Topology topology(raw);
+  HwlocTopology topology(raw);
   if (hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) != 0) return nullptr;
   if (hwloc_topology_load(raw) != 0) return nullptr;
   return topology;
 }
 
-Figure<int> count(hwloc_topology_t topology, hwloc_obj_type_t type) {
+Figure<int> count(hwloc_topology_t topology, hwloc_obj_type_t type, Source source) {
   const int number = hwloc_get_nbobjs_by_type(topology, type);
-  if (number > 0) return Figure<int>::known(number, Source::hwloc);
+  if (number > 0) return Figure<int>::known(number, source);
   return Figure<int>::unknown(std::string("hwloc shows no ") + hwloc_obj_type_string(type));
 }
 
-Figure<std::uint64_t> l3_bytes(hwloc_topology_t topology) {
+Figure<std::uint64_t> l3_bytes(hwloc_topology_t topology, Source source) {
   std::uint64_t bytes = 0;
   for (hwloc_obj_t cache = nullptr;
        (cache = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_L3CACHE, cache)) != nullptr;) {
     bytes += cache->attr->cache.size;
   }
-  if (bytes > 0) return Figure<std::uint64_t>::known(bytes, Source::hwloc);
+  if (bytes > 0) return Figure<std::uint64_t>::known(bytes, source);
   return Figure<std::uint64_t>::unknown("hwloc shows no L3 cache size");
 }
 
-Figure<std::uint64_t> memory_bytes(hwloc_topology_t topology) {
+Figure<std::uint64_t> memory_bytes(hwloc_topology_t topology, Source source) {
   const std::uint64_t bytes = hwloc_get_root_obj(topology)->total_memory;
-  if (bytes > 0) return Figure<std::uint64_t>::known(bytes, Source::hwloc);
+  if (bytes > 0) return Figure<std::uint64_t>::known(bytes, source);
   return Figure<std::uint64_t>::unknown("hwloc shows no memory size");
-}
-
-std::vector<int> to_list(hwloc_const_bitmap_t set) {
-  std::vector<int> list;
-  for (int index = hwloc_bitmap_first(set); index >= 0; index = hwloc_bitmap_next(set, index)) {
-    list.push_back(index);
-  }
-  return list;
 }
 
 std::vector<HardwareThread> threads(hwloc_topology_t topology) {
@@ -66,22 +49,33 @@ std::vector<HardwareThread> threads(hwloc_topology_t topology) {
 
 }  // namespace
 
-HostInventory inventory_from_hwloc() {
-  const Topology topology = load_topology();
-  if (!topology) return unknown_inventory("hwloc could not load this host's topology");
-  hwloc_topology_t raw = topology.get();
+std::vector<int> to_list(hwloc_const_bitmap_t set) {
+  std::vector<int> list;
+  for (int index = hwloc_bitmap_first(set); index >= 0; index = hwloc_bitmap_next(set, index)) {
+    list.push_back(index);
+  }
+  return list;
+}
+
+HostInventory inventory_of(hwloc_topology_t topology, Source source) {
   HostInventory inventory;
-  inventory.packages = count(raw, HWLOC_OBJ_PACKAGE);
-  inventory.cores = count(raw, HWLOC_OBJ_CORE);
-  inventory.cpus = count(raw, HWLOC_OBJ_PU);
-  inventory.numa_nodes = count(raw, HWLOC_OBJ_NUMANODE);
-  inventory.l3_caches = count(raw, HWLOC_OBJ_L3CACHE);
-  inventory.l3_bytes = l3_bytes(raw);
-  inventory.memory_bytes = memory_bytes(raw);
+  inventory.packages = count(topology, HWLOC_OBJ_PACKAGE, source);
+  inventory.cores = count(topology, HWLOC_OBJ_CORE, source);
+  inventory.cpus = count(topology, HWLOC_OBJ_PU, source);
+  inventory.numa_nodes = count(topology, HWLOC_OBJ_NUMANODE, source);
+  inventory.l3_caches = count(topology, HWLOC_OBJ_L3CACHE, source);
+  inventory.l3_bytes = l3_bytes(topology, source);
+  inventory.memory_bytes = memory_bytes(topology, source);
   inventory.allowed_cpus =
-      Figure<std::vector<int>>::known(to_list(hwloc_topology_get_allowed_cpuset(raw)), Source::hwloc);
-  inventory.threads = threads(raw);
+      Figure<std::vector<int>>::known(to_list(hwloc_topology_get_allowed_cpuset(topology)), source);
+  inventory.threads = threads(topology);
   return inventory;
+}
+
+HostInventory inventory_from_hwloc() {
+  const HwlocTopology topology = load_topology();
+  return topology ? inventory_of(topology.get(), Source::hwloc)
+                  : unknown_inventory("hwloc could not load this host's topology");
 }
 
 }  // namespace selvage::topo
