@@ -129,18 +129,25 @@ Path ListPlan::choose_path(int rank, bool on_host) const {
   return choose_list_path(facts, request_, on_host);
 }
 
-/// Collective among the ranks named, and, while neighbours aren't named, over all.
+/// Collective over the context's ranks: nobody goes on, and frees what others map, before they have.
 void ListPlan::connect(Executor& executor, const std::vector<int>& ranks) {
-  const std::string construction = fmt::format("the construction of a {}", name());
-  context_->all_or_none(construction, [&] {
-    for (const int rank : ranks) chosen_[rank] = choose_path(rank, on_host_);
+  context_->all_or_none(fmt::format("the construction of a {}", name()), [&] {
+    std::optional<Error> refusal;
+    std::map<Transport, std::vector<ListLink*>> served;
+    for (const int rank : ranks) {
+      try {
+        const Path path = choose_path(rank, on_host_);
+        served[path.transport].push_back(&link_of(rank));
+        fences_first_ = fences_first_ || path.initiation == Initiation::host;
+        chosen_[rank] = path;
+      } catch (const Error& error) {
+        // The other rank refuses too; those that don't wait for this one's cards.
+        if (!refusal) refusal = error;
+      }
+    }
+    for (auto& [transport, links] : served) path_for(transport).connect(links, executor);
+    if (refusal) throw Error(*refusal);
   });
-  std::map<Transport, std::vector<ListLink*>> served;
-  for (const int rank : ranks) {
-    served[chosen_[rank].transport].push_back(&link_of(rank));
-    fences_first_ = fences_first_ || chosen_[rank].initiation == Initiation::host;
-  }
-  for (auto& [transport, links] : served) path_for(transport).connect(links, executor);
 }
 
 ListPath& ListPlan::path_for(Transport transport) {
@@ -163,6 +170,16 @@ void ListPlan::begin(Executor& executor) {
   ++epoch_;
 }
 
+template <class Function>
+void ListPlan::noting_failure(const Function& function) {
+  try {
+    function();
+  } catch (const Error& error) {
+    note_failure(error);
+    throw;
+  }
+}
+
 void ListPlan::start(Executor& executor, ListMover& mover, ListOperation operation) {
   begin(executor);
   const std::int64_t needed =
@@ -178,10 +195,12 @@ void ListPlan::start(Executor& executor, ListMover& mover, ListOperation operati
   arrivals_.clear();
   const ListStep step{executor, &mover, operation, epoch_};
   if (fences_first_) executor.fence();
-  self_path_->start(step);
-  for (const auto& [transport, path] : paths_) path->start(step);
-  for (const auto& [transport, path] : paths_) path->put(step);
-  self_path_->put(step);
+  noting_failure([&] {
+    self_path_->start(step);
+    for (const auto& [transport, path] : paths_) path->start(step);
+    for (const auto& [transport, path] : paths_) path->put(step);
+    self_path_->put(step);
+  });
 }
 
 void ListPlan::finish(Executor& executor, ListMover& mover) {
@@ -194,16 +213,13 @@ void ListPlan::finish(Executor& executor, ListMover& mover) {
 void ListPlan::run(const ListStep& step) {
   Deadline deadline(context_->timeout());
   Backoff backoff(context_->yields());
-  try {
+  noting_failure([&] {
     while (!poll(step)) {
       if (deadline.passed()) throw_late(step);
       backoff.pause();
     }
     unpack(step);
-  } catch (const Error& error) {
-    note_failure(error);
-    throw;
-  }
+  });
 }
 
 /// Everything is packed before anything is unpacked: a migration unpacks where it has packed.

@@ -81,6 +81,8 @@ class ListPlan {
   [[noreturn]] void throw_late(const ListStep& step) const;
   [[noreturn]] void fail(Executor& executor, const Error& error);
   void note_failure(const Error& error);
+  template <class Function>
+  void noting_failure(const Function& function);
 
   std::shared_ptr<ContextState> context_;
   Purpose purpose_;

@@ -28,8 +28,7 @@ ListHeader ListStep::header(const ListLink& link) const {
   return header;
 }
 
-void ListStep::require_same(const ListLink& link, const ListHeader& theirs,
-                            const ListFailure& reason) const {
+void ListStep::require_same(const ListLink& link, const ListHeader& theirs, const ListFailure& reason) const {
   if (theirs.operation == ListOperation::failure)
     throw Error(static_cast<ErrorKind>(reason.kind), reason.text.data());
   const ListHeader mine = header(link);

@@ -16,7 +16,7 @@ namespace {
 /// Headers travel in front of the particles, which stay aligned.
 constexpr std::int64_t header_bytes = 128;
 static_assert(sizeof(ListHeader) <= header_bytes);
-/// No receive is for less, so that a failure always fits.
+/// No block is shorter, so that a failure always fits.
 constexpr std::int64_t least_message_bytes = header_bytes + sizeof(ListFailure);
 
 int message_size(std::int64_t bytes) {
@@ -53,6 +53,8 @@ class MpiLists final : public ListPath {
     ListLink* link = nullptr;
     Message out;
     Message in;
+    bool awaits = false;     ///< a message of this operation
+    int received_bytes = 0;  ///< its length
   };
 
   /// Whether MPI's memory is the kernels' own, which the host can't read.
@@ -62,6 +64,11 @@ class MpiLists final : public ListPath {
   [[nodiscard]] static bool has_message(const ListStep& step, const ListRange& range) {
     return !step.moves_particles() || range.count > 0;
   }
+  [[nodiscard]] static ListHeader header_in(const Message& message) {
+    ListHeader header;
+    std::memcpy(&header, message.wire.data, sizeof header);
+    return header;
+  }
   void reserve(Message& message, const ListStep& step, std::int64_t bytes) const;
   [[nodiscard]] std::byte* wire_of(const Message& message, const ListStep& step) const {
     return hides_bytes(step) ? message.packed.as<std::byte>() : message.wire.data;
@@ -69,12 +76,11 @@ class MpiLists final : public ListPath {
   [[nodiscard]] std::int64_t length_of(const ListStep& step, const ListRange& range) const {
     return step.bytes(range) + (hides_bytes(step) ? 0 : header_bytes);
   }
-  void post_receive(Peer& peer, const ListStep& step);
   void pack_all(const ListStep& step);
   void send(Peer& peer, const ListStep& step);
   bool receive(Peer& peer, const ListStep& step, std::vector<ListArrival>& arrivals);
-  void require_whole(const Peer& peer, const ListStep& step, const MPI_Status& status,
-                     bool is_too_long) const;
+  [[nodiscard]] bool begin_receive(Peer& peer, const ListStep& step);
+  void require_whole(const Peer& peer, const ListStep& step) const;
 
   ContextState& context_;
   int tag_;
@@ -110,19 +116,8 @@ void MpiLists::reserve(Message& message, const ListStep& step, std::int64_t byte
 void MpiLists::start(const ListStep& step) {
   // A device may still unpack what came before into the same blocks.
   if (!step.executor.runs_on_host()) step.executor.fence();
-  for (Peer& peer : peers_) post_receive(peer, step);
+  for (Peer& peer : peers_) peer.awaits = has_message(step, step.received(*peer.link));
   is_packed_ = false;
-}
-
-void MpiLists::post_receive(Peer& peer, const ListStep& step) {
-  const ListRange& range = step.received(*peer.link);
-  if (!has_message(step, range)) return;
-  reserve(peer.in, step, step.bytes(range));
-  const std::int64_t length =
-      hides_bytes(step) ? step.bytes(range) : std::max(length_of(step, range), least_message_bytes);
-  check_mpi(MPI_Irecv(wire_of(peer.in, step), message_size(length), MPI_BYTE, peer.link->rank, tag_,
-                      context_.comm(), &peer.in.request),
-            "MPI_Irecv");
 }
 
 bool MpiLists::put(const ListStep& step) {
@@ -173,7 +168,7 @@ void MpiLists::send(Peer& peer, const ListStep& step) {
 bool MpiLists::progress(const ListStep& step, std::vector<ListArrival>& arrivals) {
   bool done = true;
   for (Peer& peer : peers_) {
-    if (peer.in.request != MPI_REQUEST_NULL) done = receive(peer, step, arrivals) && done;
+    if (peer.awaits) done = receive(peer, step, arrivals) && done;
     if (peer.out.request != MPI_REQUEST_NULL) {
       int sent = 0;
       check_mpi(MPI_Test(&peer.out.request, &sent, MPI_STATUS_IGNORE), "MPI_Test");
@@ -183,51 +178,53 @@ bool MpiLists::progress(const ListStep& step, std::vector<ListArrival>& arrivals
   return done;
 }
 
+/// A message is received once its length is known. Posted beforehand and too short, a receive has Open MPI 4.1 write past
+/// its end, where the sender's memory is read at once (CMA).
 bool MpiLists::receive(Peer& peer, const ListStep& step, std::vector<ListArrival>& arrivals) {
+  if (peer.in.request == MPI_REQUEST_NULL && !begin_receive(peer, step)) return false;
   int completed = 0;
-  MPI_Status status;
-  const int code = MPI_Test(&peer.in.request, &completed, &status);
-  int error_class = MPI_SUCCESS;
-  if (code != MPI_SUCCESS) check_mpi(MPI_Error_class(code, &error_class), "MPI_Error_class");
-  const bool is_too_long = error_class == MPI_ERR_TRUNCATE;
-  if (!is_too_long) check_mpi(code, "MPI_Test");
-  if (completed == 0 && !is_too_long) return false;
-  require_whole(peer, step, status, is_too_long);
+  check_mpi(MPI_Test(&peer.in.request, &completed, MPI_STATUS_IGNORE), "MPI_Test");
+  if (completed == 0) return false;
+  peer.awaits = false;
+  require_whole(peer, step);
   const bool on_host = step.executor.runs_on_host();
   ListRange range = step.received(*peer.link);
-  if (!step.moves_particles()) {
-    ListHeader header;
-    std::memcpy(&header, peer.in.wire.data, sizeof header);
-    range = {0, header.entries};
-  }
-  if (step.moves_particles() && staged_ && !on_host)
+  if (!step.moves_particles()) range = {0, header_in(peer.in).entries};
+  if (step.moves_particles() && staged_ && !on_host) {
     step.executor.stage_in(peer.in.packed.as<std::byte>(), peer.in.wire.data + header_bytes,
                            step.bytes(range));
+  }
   arrivals.push_back({peer.link,
                       {on_host ? peer.in.wire.data + header_bytes : peer.in.packed.as<std::byte>(),
                        range.first, range.count}});
   return true;
 }
 
-void MpiLists::require_whole(const Peer& peer, const ListStep& step, const MPI_Status& status,
-                             bool is_too_long) const {
-  const std::int64_t wanted = length_of(step, step.received(*peer.link));
-  int bytes = 0;
-  if (!is_too_long) check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
-  if (!hides_bytes(step) && !is_too_long) {
-    ListHeader header;
+bool MpiLists::begin_receive(Peer& peer, const ListStep& step) {
+  int found = 0;
+  MPI_Message message = MPI_MESSAGE_NULL;
+  MPI_Status status;
+  check_mpi(MPI_Improbe(peer.link->rank, tag_, context_.comm(), &found, &message, &status), "MPI_Improbe");
+  if (found == 0) return false;
+  check_mpi(MPI_Get_count(&status, MPI_BYTE, &peer.received_bytes), "MPI_Get_count");
+  reserve(peer.in, step, std::max<std::int64_t>(peer.received_bytes, step.bytes(step.received(*peer.link))));
+  check_mpi(MPI_Imrecv(wire_of(peer.in, step), peer.received_bytes, MPI_BYTE, &message, &peer.in.request),
+            "MPI_Imrecv");
+  return true;
+}
+
+void MpiLists::require_whole(const Peer& peer, const ListStep& step) const {
+  if (!hides_bytes(step)) {
     ListFailure failure;
-    std::memcpy(&header, peer.in.wire.data, sizeof header);
     std::memcpy(&failure, peer.in.wire.data + header_bytes, sizeof failure);
-    step.require_same(*peer.link, header, failure);
+    step.require_same(*peer.link, header_in(peer.in), failure);
   }
-  if (!is_too_long && bytes == wanted) return;
+  const std::int64_t wanted = length_of(step, step.received(*peer.link));
+  if (!step.moves_particles() || peer.received_bytes == wanted) return;
   throw Error(
       ErrorKind::usage,
-      fmt::format("ranks call one list differently: in epoch {} rank {} sent {}, this rank expects {} "
-                  "bytes",
-                  step.epoch, peer.link->rank, is_too_long ? "more" : fmt::format("{} bytes", bytes),
-                  wanted));
+      fmt::format("ranks call one list differently: in epoch {} rank {} sent {} bytes, this rank expects {}",
+                  step.epoch, peer.link->rank, peer.received_bytes, wanted));
 }
 
 /// Where MPI is given the kernels' own memory there is no room for words: the others run out of time.
@@ -255,7 +252,7 @@ std::string MpiLists::describe_late(const ListStep& step) const {
                         step.epoch);
   };
   for (const Peer& peer : peers_) {
-    if (peer.in.request != MPI_REQUEST_NULL) add(peer.link->rank, "message");
+    if (peer.awaits) add(peer.link->rank, "message");
     if (peer.out.request != MPI_REQUEST_NULL) add(peer.link->rank, "acceptance");
   }
   return late;
