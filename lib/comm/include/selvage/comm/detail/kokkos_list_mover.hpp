@@ -7,8 +7,13 @@
 #include <Kokkos_Core.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 namespace selvage::detail {
 
@@ -284,6 +289,7 @@ class FieldMover : public ListMover {
         signature_ = (signature_ ^ size) * 1099511628211ULL;
     });
     particle_bytes_ = (end + alignment - 1) / alignment * alignment;
+    if constexpr (is_host_space<Space> && sizeof...(Arguments) == 1) rows_ = rows_of(fields_.first);
   }
 
   [[nodiscard]] std::int64_t particle_bytes() const override { return particle_bytes_; }
@@ -309,19 +315,43 @@ class FieldMover : public ListMover {
                   fields_.components(), particle_bytes_, parts, index_.packed_parts);
   }
   void unpack_ghosts(std::span<const ListPart> parts) {
+    if (rows_ != nullptr) {
+      for (const ListPart& part : parts) std::memcpy(row_of(part), part.block, bytes_of(part));
+      return;
+    }
     kernels_.move("comm::unpack_ghosts", StoreGhost<Fields>{fields_, index_.ghost_begin},
                   fields_.components(), particle_bytes_, parts, index_.unpacked_parts);
   }
   void pack_ghosts(std::span<const ListPart> parts) {
+    if (rows_ != nullptr) {
+      for (const ListPart& part : parts) std::memcpy(part.block, row_of(part), bytes_of(part));
+      return;
+    }
     kernels_.move("comm::pack_ghosts", LoadGhost<Fields>{fields_, index_.ghost_begin}, fields_.components(),
                   particle_bytes_, parts, index_.packed_parts);
   }
   void add_ghosts(std::span<const ListPart> parts) { kernels_.add(fields_, particle_bytes_, parts); }
 
  private:
+  /// Where a View's particles lie as they do in a block, one after the other; null where they don't.
+  template <class Placed>
+  static std::byte* rows_of(const Placed& field) {
+    if (field.view.extent(0) > 1 && field.view.stride(0) != static_cast<std::size_t>(field.components))
+      return nullptr;
+    if (field.components > 1 && field.view.stride(Placed::last_axis) != 1) return nullptr;
+    return reinterpret_cast<std::byte*>(field.view.data());
+  }
+  [[nodiscard]] std::byte* row_of(const ListPart& part) const {
+    return rows_ + (index_.ghost_begin + part.first) * particle_bytes_;
+  }
+  [[nodiscard]] std::size_t bytes_of(const ListPart& part) const {
+    return static_cast<std::size_t>(part.count * particle_bytes_);
+  }
+
   ListKernels<Space> kernels_;
   ListIndex& index_;
   Fields fields_;
+  std::byte* rows_ = nullptr;
   std::int64_t particle_bytes_ = 0;
   std::uint64_t signature_ = 14695981039346656037ULL;
 };

@@ -39,6 +39,7 @@ struct PlainField {
   static_assert(std::is_trivially_copyable_v<Element>,
                 "elements travel as bytes: they must be trivially copyable");
   using MemorySpace = typename View::memory_space;
+  static constexpr int last_axis = static_cast<int>(View::rank()) - 1;
 
   View view;
   int components;
