@@ -205,13 +205,22 @@ class ListKernels {
   template <class Fields>
   void add(const Fields& fields, std::int64_t particle_bytes, std::span<const ListPart> parts) {
     if (is_one_thread()) {
-      // The list's order is each particle's order.
-      for (const ListPart& part : parts) {
-        const MovePart<AddEntry<Fields>> body{{fields, index_.ids}, part, particle_bytes};
-        for (std::int64_t i = 0; i < part.count; ++i) body(i);
-      }
-      return;
+      add_in_turn(fields, particle_bytes, parts);
+    } else {
+      add_by_particle(fields, particle_bytes, parts);
     }
+  }
+  /// By the calling thread: the list's order is each particle's order.
+  template <class Fields>
+  void add_in_turn(const Fields& fields, std::int64_t particle_bytes, std::span<const ListPart> parts) const {
+    for (const ListPart& part : parts) {
+      const MovePart<AddEntry<Fields>> body{{fields, index_.ids}, part, particle_bytes};
+      for (std::int64_t i = 0; i < part.count; ++i) body(i);
+    }
+  }
+  /// By many threads, one per particle: the same sums, bit by bit.
+  template <class Fields>
+  void add_by_particle(const Fields& fields, std::int64_t particle_bytes, std::span<const ListPart> parts) {
     order_by_particle();
     upload(parts, index_.unpacked_parts);
     Kokkos::parallel_for("comm::add_ghosts", range(index_.owned),
