@@ -81,8 +81,8 @@ class ListHalo {
   /// \param fields  Views of rank 1, or 2 with components last, of any layout and any trivially copyable elements, or
   ///                what shifted() makes of them; [particle] or [particle, component]. In any memory that `space`
   ///                reaches; other Views in every call if need be.
-  /// \throws Error{usage}: a View with too little room (the neighbours throw the same), other fields than on another
-  ///         rank; Error{timeout} that names the late rank
+  /// \throws Error{usage}: a View with too little room, which ranks that receive from this one throw too; other fields
+  ///         than on another rank; Error{timeout} that names the late rank
   template <class Space, class... Fields>
   void gather(const Space& space, const Fields&... fields) {
     detail::KokkosExecutor<Space> executor(space);
