@@ -276,6 +276,8 @@ std::string ListPlan::explain() const {
         text += fmt::format("  rank {}: copy, {} entries; this rank itself\n", link->rank, link->out.count);
       continue;
     }
+    // No path: a rebuild has failed.
+    if (!chosen_.contains(link->rank)) continue;
     const Path& path = chosen_.at(link->rank);
     text += fmt::format("  rank {}: {}, {}, {} out, {} in; {}\n", link->rank, to_string(path.transport),
                         to_string(path.initiation), link->out.count, link->in.count, path.why);

@@ -25,7 +25,12 @@ void ListPlan::rebuild(Executor& executor, const ListSource& source, std::int64_
     context_->all_or_none(fmt::format("a rebuild of a {}", name()),
                           [&] { grouped = group(executor, source, owned); });
     take_over(grouped, owned);
-    find_senders(executor, grouped);
+    try {
+      find_senders(executor, grouped);
+    } catch (const Error& error) {
+      note_failure(error);
+      throw;
+    }
   }
   place_arrivals();
 }
