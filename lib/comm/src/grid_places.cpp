@@ -68,7 +68,7 @@ std::string as_bytes(const std::vector<int>& numbers) {
 
 std::vector<int> from_bytes(const std::string& bytes) {
   std::vector<int> numbers(bytes.size() / sizeof(int));
-  std::memcpy(numbers.data(), bytes.data(), bytes.size());
+  if (!bytes.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
   return numbers;
 }
 
