@@ -54,6 +54,18 @@ struct CellGrid {
   }
 };
 
+namespace detail {
+
+/// to[k] = from[order[k]]
+template <class Space, class Order, class Array>
+void gather(const Space& space, int count, const Order& order, const Array& from, const Array& to) {
+  Kokkos::parallel_for(
+      "md::reorder", Kokkos::RangePolicy<Space>(space, 0, count),
+      KOKKOS_LAMBDA(int k) { to(k) = from(order(k)); });
+}
+
+}  // namespace detail
+
 /// Atoms in the order of their cells, by a counting sort. The order within a cell is that of the atoms' indices,
 /// so it is the same in every run.
 template <class Real, class Space>
@@ -71,6 +83,8 @@ class CellBins {
   /// Cell c holds the atoms order()[begin()[c]] to order()[begin()[c + 1] - 1].
   [[nodiscard]] const Array<int>& begin() const { return begin_; }
   [[nodiscard]] const Array<int>& order() const { return order_; }
+  /// The atoms' positions in that order, filled by copy_positions().
+  [[nodiscard]] const Array<Position<Real>>& positions() const { return positions_; }
 
   /// Sorts atoms [0, count). Enqueues.
   void sort(const Space& space, const Array<Position<Real>>& positions, int count) {
@@ -80,6 +94,14 @@ class CellBins {
     count_atoms(space, positions, count);
     fill(space, positions, count);
     order_within_cells(space);
+  }
+
+  /// Puts positions beside each other as cells hold them, for those who walk along cells. Enqueues.
+  void copy_positions(const Space& space, const Array<Position<Real>>& positions, int count) {
+    if (positions_.extent(0) < static_cast<std::size_t>(count)) {
+      positions_ = detail::uninitialised<Array<Position<Real>>>("cell positions", order_.extent(0));
+    }
+    detail::gather(space, count, order_, positions, positions_);
   }
 
   void count_atoms(const Space& space, const Array<Position<Real>>& positions, int count) {
@@ -133,19 +155,8 @@ class CellBins {
   Array<int> begin_;
   Array<int> cursor_;
   Array<int> order_;
+  Array<Position<Real>> positions_;
 };
-
-namespace detail {
-
-/// to[k] = from[order[k]]
-template <class Space, class Order, class Array>
-void gather(const Space& space, int count, const Order& order, const Array& from, const Array& to) {
-  Kokkos::parallel_for(
-      "md::reorder", Kokkos::RangePolicy<Space>(space, 0, count),
-      KOKKOS_LAMBDA(int k) { to(k) = from(order(k)); });
-}
-
-}  // namespace detail
 
 /// Puts owned atoms into the order of their cells, so that neighbours in space are neighbours in memory. Forces
 /// are not carried along. Enqueues.

@@ -218,6 +218,7 @@ void Engine<Numbers, Space, Ghosts>::rebuild() {
   reorder(space_, atoms_, bins_);
   ghosts_.build(space_, atoms_);
   bins_.sort(space_, atoms_.positions, atoms_.all());
+  bins_.copy_positions(space_, atoms_.positions, atoms_.all());
   list_.build(space_, atoms_, bins_);
   if (options_.checks_displacement) remember_positions(space_, atoms_, listed_positions_);
   listed_at_ = step_;

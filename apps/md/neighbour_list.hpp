@@ -24,10 +24,16 @@ template <class Real, class Space>
 struct FindNeighbours {
   static constexpr int reach = CellGrid<Real>::reach;
 
+  static constexpr bool on_host =
+      Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible;
+  template <class T>
+  using Array = Kokkos::View<const T*, typename Space::memory_space>;
+
   NeighbourTable<Space> table;
-  Kokkos::View<const Position<Real>*, typename Space::memory_space> positions;
-  Kokkos::View<const int*, typename Space::memory_space> begin;
-  Kokkos::View<const int*, typename Space::memory_space> order;
+  Array<Position<Real>> positions;  ///< by atom
+  Array<Position<Real>> walked;     ///< in the order of cells
+  Array<int> begin;
+  Array<int> order;
   CellGrid<Real> grid;
   Real squared_cutoff;
   int owned;
@@ -46,25 +52,60 @@ struct FindNeighbours {
   KOKKOS_FUNCTION void operator()(int atom, int& longest) const {
     const Position<Real> x = positions(atom);
     const int cell[3] = {grid.along(0, x.x), grid.along(1, x.y), grid.along(2, x.z)};
-    const int room = static_cast<int>(table.neighbours.extent(1));
     int found = 0;
     for (int z = cell[2] - reach; z <= cell[2] + reach; ++z) {
       for (int y = cell[1] - reach; y <= cell[1] + reach; ++y) {
+        const int first = begin(grid.index(cell[0] - reach, y, z));
         const int last = begin(grid.index(cell[0] + reach, y, z) + 1);
-        for (int k = begin(grid.index(cell[0] - reach, y, z)); k < last; ++k) {
-          const int other = order(k);
-          const Position<Real> p = positions(other);
-          const Real dx = x.x - p.x;
-          const Real dy = x.y - p.y;
-          const Real dz = x.z - p.z;
-          if (dx * dx + dy * dy + dz * dz >= squared_cutoff || !keeps(atom, x, other, p)) continue;
-          if (found < room) table.neighbours(atom, found) = other;
-          ++found;
+        if constexpr (on_host) {
+          found = add_branchless(atom, x, first, last, found);
+        } else {
+          found = add(atom, x, first, last, found);
         }
       }
     }
     table.counts(atom) = found;
     if (found > longest) longest = found;
+  }
+
+  /// Adds the neighbours among places [first, last) in the order of cells. \return how many there are then
+  KOKKOS_FUNCTION int add(int atom, const Position<Real>& x, int first, int last, int found) const {
+    const int room = static_cast<int>(table.neighbours.extent(1));
+    for (int k = first; k < last; ++k) {
+      if (squared_distance(x, walked(k)) >= squared_cutoff || !keeps(atom, x, order(k), walked(k))) continue;
+      if (found < room) table.neighbours(atom, found) = order(k);
+      ++found;
+    }
+    return found;
+  }
+
+  /// The same for hosts, whose branch prediction has no chance here: distances first, as vectors, then every
+  /// candidate is stored and the next one overwrites it if it isn't a neighbour.
+  KOKKOS_FUNCTION int add_branchless(int atom, const Position<Real>& x, int first, int last,
+                                     int found) const {
+    constexpr int chunk = 64;
+    const int room = static_cast<int>(table.neighbours.extent(1));
+    const Position<Real>* const candidates = walked.data();
+    for (; first < last; first += chunk) {
+      const int count = last - first < chunk ? last - first : chunk;
+      if (found + count > room) return add(atom, x, first, last, found);
+      int near[chunk];
+#pragma omp simd
+      for (int k = 0; k < count; ++k) near[k] = squared_distance(x, candidates[first + k]) < squared_cutoff;
+      for (int k = 0; k < count; ++k) {
+        const int other = order(first + k);
+        table.neighbours(atom, found) = other;
+        found += near[k] & static_cast<int>(keeps(atom, x, other, candidates[first + k]));
+      }
+    }
+    return found;
+  }
+
+  KOKKOS_FUNCTION static Real squared_distance(const Position<Real>& x, const Position<Real>& y) {
+    const Real dx = x.x - y.x;
+    const Real dy = x.y - y.y;
+    const Real dz = x.z - y.z;
+    return dx * dx + dy * dy + dz * dz;
   }
 };
 
@@ -81,7 +122,7 @@ class NeighbourList {
   [[nodiscard]] const NeighbourTable<Space>& table() const { return table_; }
 
   /// Lists anew; grows where an atom has more neighbours than there is room for. Waits for the longest list.
-  /// \param bins  sorted for owned atoms and ghosts
+  /// \param bins  sorted for owned atoms and ghosts, with their positions
   void build(const Space& space, const Atoms<Real, Space>& atoms, const CellBins<Real, Space>& bins) {
     if (table_.counts.extent(0) < static_cast<std::size_t>(atoms.owned)) reserve(atoms.owned, room_);
     while (true) {
@@ -103,10 +144,16 @@ class NeighbourList {
   }
 
   int fill(const Space& space, const Atoms<Real, Space>& atoms, const CellBins<Real, Space>& bins) const {
-    const detail::FindNeighbours<Real, Space> find{table_,       atoms.positions,
-                                                   bins.begin(), bins.order(),
-                                                   bins.grid(),  static_cast<Real>(cutoff_ * cutoff_),
-                                                   atoms.owned,  kind_ == ListKind::half};
+    const detail::FindNeighbours<Real, Space> find{table_,
+                                                   atoms.positions,
+                                                   bins.positions(),
+                                                   bins.begin(),
+                                                   bins.order(),
+                                                   bins.grid(),
+                                                   static_cast<Real>(cutoff_ * cutoff_),
+                                                   atoms.owned,
+
+                                                   kind_ == ListKind::half};
     int longest = 0;
     Kokkos::parallel_reduce("md::find_neighbours", Kokkos::RangePolicy<Space>(space, 0, atoms.owned), find,
                             Kokkos::Max<int>(longest));
