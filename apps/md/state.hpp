@@ -13,10 +13,10 @@ namespace selvage::md {
 struct State {
   Domain domain;
   std::int64_t step = 0;
-  std::vector<std::int64_t> ids;  ///< >= 1, each once, in any order
-  std::vector<Vec3<double>> positions;
-  std::vector<Vec3<double>> velocities;
-  std::vector<Images> images;
+  std::vector<std::int64_t> ids = {};  ///< >= 1, each once, in any order
+  std::vector<Vec3<double>> positions = {};
+  std::vector<Vec3<double>> velocities = {};
+  std::vector<Images> images = {};
 
   [[nodiscard]] std::int64_t atoms() const { return static_cast<std::int64_t>(ids.size()); }
 };

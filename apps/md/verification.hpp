@@ -1,6 +1,5 @@
 #pragma once
 
-#include "common/report.hpp"
 #include "md/settings.hpp"
 #include "md/state.hpp"
 #include "md/thermo.hpp"
@@ -26,8 +25,14 @@ class Verification {
   /// \param forces  in the state's order
   void check_forces(const State& state, const std::vector<Vec3<double>>& forces);
 
-  /// Adds the outcomes to the report, and a failure where nothing could be compared.
-  void conclude(app::Report& report) const;
+  /// How one comparison ended.
+  struct Outcome {
+    std::string name;
+    bool ok;
+    std::string detail;
+  };
+  /// One per comparison, and a failure where nothing could be compared.
+  [[nodiscard]] std::vector<Outcome> outcomes() const;
 
  private:
   /// The largest difference in units of what is allowed, and where.
@@ -41,7 +46,6 @@ class Verification {
 
   void check_known(const ThermoRow& row);
   [[nodiscard]] bool is_benchmark() const;
-  static void add(app::Report& report, const char* name, const char* quantity, const Worst& worst);
 
   Settings settings_;
   std::int64_t atoms_;

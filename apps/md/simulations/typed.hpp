@@ -160,7 +160,9 @@ void TypedSimulation<Numbers>::report_results() {
   report_.result("total_energy", last_row_.total_energy);
   report_.result("pressure", last_row_.pressure);
   report_.breakdown(breakdown_);
-  if (settings_.standard.verify) verification_.conclude(report_);
+  if (settings_.standard.verify) {
+    for (const auto& outcome : verification_.outcomes()) report_.verify(outcome.name, outcome.ok, outcome.detail);
+  }
   report_.figure_of_merit(static_cast<double>(engine_.atoms()) * static_cast<double>(steps) / loop_s_ * 1e-6,
                           "Matom-steps/s");
   report_.finish(files_->dir());
