@@ -30,12 +30,12 @@ class Simulation {
   virtual ~Simulation() = default;
 
   /// Steps to run.steps, writes the files, verifies, and fills the report.
-  /// \throws AgreedError{numeric} that names atom and step where one moves too far in one step
+  /// \throws Error{numeric} that names atom, step and rank where one moves too far in one step
   virtual void run() = 0;
 };
 
 /// Copies the atoms to the device, lists neighbours, and notes the decisions in the report.
-/// \throws AgreedError
+/// \throws Error{input} for atoms that overlap
 [[nodiscard]] std::unique_ptr<Simulation> make_simulation(app::Session& session, app::Report& report,
                                                           const Settings& settings, const Start& start);
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "common/agreement.hpp"
 #include "common/breakdown.hpp"
 #include "common/progress.hpp"
 #include "md/engine.hpp"
@@ -28,7 +27,6 @@ class TypedSimulation final : public Simulation {
  private:
   void describe_plan();
   void step_until_done();
-  void advance();
   void record_thermo();
   void write_due_files();
   void verify_forces();
@@ -99,7 +97,8 @@ void TypedSimulation<Numbers>::step_until_done() {
   record_thermo();
   write_due_files();
   while (engine_.step() < last_step) {
-    advance();
+    const std::int64_t next = engine_.step() + 1;
+    engine_.advance(thermo_is_due(next), is_due(settings_.restart_every, next));
     if (thermo_is_due(engine_.step())) record_thermo();
     write_due_files();
     progress_->update(engine_.step());
@@ -110,15 +109,8 @@ void TypedSimulation<Numbers>::step_until_done() {
 }
 
 template <class Numbers>
-void TypedSimulation<Numbers>::advance() {
-  const std::int64_t next = engine_.step() + 1;
-  const auto step = [&] { engine_.advance(thermo_is_due(next), is_due(settings_.restart_every, next)); };
-  app::together(session_.comm(), fmt::format("step {}", next), step);
-}
-
-template <class Numbers>
 void TypedSimulation<Numbers>::record_thermo() {
-  app::together(session_.comm(), "measuring", [&] { last_row_ = engine_.measure(); });
+  last_row_ = engine_.measure();
   progress_->clear();
   session_.say("{}", thermo_line(last_row_));
   // A restarted run's first row is in the file already.
