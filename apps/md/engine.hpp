@@ -146,7 +146,7 @@ Engine<Numbers, Space, Ghosts>::Engine(const Space& space, const State& state, c
       options_(options),
       atoms_(upload<Real>(space, state)),
       ghosts_(domain_, options.list_cutoff()),
-      bins_(domain_, options.list_cutoff()),
+      bins_(ghosts_.box(), options.list_cutoff()),
       list_(options.list, options.list_cutoff()),
       motion_(space, options.dt, options.cutoff, options.langevin),
       law_(LennardJones<typename Numbers::Computed>::with(options.cutoff, options.shifted)),
@@ -213,7 +213,7 @@ template <class Numbers, class Space, template <class, class> class Ghosts>
 void Engine<Numbers, Space, Ghosts>::rebuild() {
   const auto timer = breakdown_.time(space_, list_phase_);
   check_runaways();
-  wrap(space_, atoms_, domain_);
+  ghosts_.migrate(space_, atoms_);
   bins_.sort(space_, atoms_.positions, atoms_.owned);
   reorder(space_, atoms_, bins_);
   ghosts_.build(space_, atoms_);

@@ -50,8 +50,8 @@ struct ImageShifts {
 
 /// The ghosts of a rank that owns the whole box: images of its own atoms beyond the periodic sides.
 ///
-/// What an engine asks of its ghosts: build() after each sort, update() once positions have moved, add_forces()
-/// where a half list has left forces on ghosts.
+/// What an engine asks of its ghosts: box() is where owned atoms lie; at a rebuild migrate(), then, once atoms are
+/// sorted, build(); in all other steps update(); add_forces() where a half list has left forces on ghosts.
 template <class Real, class Space>
 class PeriodicImages {
  public:
@@ -62,7 +62,13 @@ class PeriodicImages {
 
   /// \param width  how far beyond the sides ghosts are wanted; at most the box's shortest side
   PeriodicImages(const Domain& domain, double width)
-      : axes_{axis(domain, 0, width), axis(domain, 1, width), axis(domain, 2, width)} {}
+      : domain_(domain), axes_{axis(domain, 0, width), axis(domain, 1, width), axis(domain, 2, width)} {}
+
+  [[nodiscard]] const Domain& box() const { return domain_; }
+
+  /// Gives atoms that have left the box to who owns them now: here they come back through the other side, which
+  /// their images count. Enqueues.
+  void migrate(const Space& space, const Atoms<Real, Space>& atoms) const { wrap(space, atoms, domain_); }
 
   /// Makes atoms.ghosts and their positions anew; the arrays grow where they have to. Waits for the count.
   void build(const Space& space, Atoms<Real, Space>& atoms) {
@@ -152,6 +158,7 @@ class PeriodicImages {
             static_cast<Real>(domain.upper[axis] - width)};
   }
 
+  Domain domain_;
   detail::ImageAxes<Real> axes_;
   Array<Source> sources_;
 };
