@@ -1,7 +1,9 @@
 // Exchanges halos for ever; the last rank dies on the way, in the way its argument says: "killed" or "exits". With
-// a second argument, "port", kernels exchange them; with "allreduce" a View is reduced instead.
+// a second argument, "port", kernels exchange them; with "allreduce" a View is reduced instead, with "list" ghosts of a
+// list are filled.
 #include <selvage/comm/allreduce.hpp>
 #include <selvage/comm/halo_exchange.hpp>
+#include <selvage/comm/list_halo.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <mpi.h>
@@ -45,6 +47,21 @@ void reduce_until_dead(std::string_view manner) {
   }
 }
 
+void gather_until_dead(std::string_view manner) {
+  const selvage::Context context(MPI_COMM_WORLD);
+  const Kokkos::View<int*, Space> ids("ids", 2 * context.size());
+  const Kokkos::View<int*, Space> ranks("ranks", 2 * context.size());
+  const auto ranks_on_host = Kokkos::create_mirror_view(ranks);
+  for (int entry = 0; entry < 2 * context.size(); ++entry) ranks_on_host(entry) = entry / 2;
+  Kokkos::deep_copy(ranks, ranks_on_host);
+  selvage::ListHalo list(Space(), context, 1, ids, ranks);
+  const Kokkos::View<double*, Space> view("x", 1 + list.ghosts());
+  for (int round = 0;; ++round) {
+    if (round == rounds_before && context.rank() == context.size() - 1) die(manner);
+    list.gather(Space(), view);
+  }
+}
+
 void exchange_until_dead(std::string_view manner, bool by_kernels) {
   const selvage::Context context(MPI_COMM_WORLD);
   const selvage::Grid<1> grid(context, {.cells = {100}, .periodic = {true}});
@@ -77,6 +94,8 @@ int main(int argc, char** argv) {
     const std::string_view what = argc > 2 ? argv[2] : "halo";
     if (what == "allreduce") {
       reduce_until_dead(manner);
+    } else if (what == "list") {
+      gather_until_dead(manner);
     } else {
       exchange_until_dead(manner, what == "port");
     }

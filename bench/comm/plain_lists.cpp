@@ -1,0 +1,122 @@
+#include "plain_lists.hpp"
+
+namespace selvage::bench {
+namespace {
+
+constexpr bool on_host =
+    Kokkos::SpaceAccessibility<Kokkos::HostSpace, PlainLists::Space::memory_space>::accessible;
+
+int count_of(const PlainLists::Side& side) {
+  return static_cast<int>(side.packed.size());
+}
+
+}  // namespace
+
+PlainLists::PlainLists(MPI_Comm comm, std::int64_t owned, const std::map<int, std::vector<int>>& sent,
+                       const std::map<int, std::int64_t>& received)
+    : comm_(comm) {
+  for (const auto& [rank, ids] : sent) {
+    Side side{
+        rank, Kokkos::View<int*, Space>("plain::ids", ids.size()), 0, Vectors("plain::sent", ids.size()), {}};
+    const auto image = Kokkos::create_mirror_view(side.ids);
+    for (std::size_t i = 0; i < ids.size(); ++i) image(i) = ids[i];
+    Kokkos::deep_copy(side.ids, image);
+    side.on_host = Kokkos::create_mirror_view(side.packed);
+    entries_.push_back(side);
+  }
+  std::int64_t first = owned;
+  for (const auto& [rank, count] : received) {
+    Side side{rank, {}, first, Vectors("plain::received", count), {}};
+    side.on_host = Kokkos::create_mirror_view(side.packed);
+    ghosts_.push_back(side);
+    first += count;
+  }
+}
+
+auto PlainLists::rows(const Side& side, const Vectors& vectors) {
+  const auto last = side.first + static_cast<std::int64_t>(side.packed.extent(0));
+  return Kokkos::subview(vectors, Kokkos::make_pair(side.first, last), Kokkos::ALL);
+}
+
+void PlainLists::pack(const Side& side, const Vectors& x) {
+  const auto ids = side.ids;
+  const auto packed = side.packed;
+  Kokkos::parallel_for(
+      "plain::pack", Kokkos::RangePolicy<Space>(0, static_cast<int>(ids.size())), KOKKOS_LAMBDA(int i) {
+        for (int c = 0; c < 3; ++c) packed(i, c) = x(ids(i), c);
+      });
+}
+
+/// One thread needs no atomics, which would cost it several times the additions.
+void PlainLists::add(const Side& side, const Vectors& force) {
+  const auto ids = side.ids;
+  const auto packed = side.packed;
+  const bool is_alone = Space().concurrency() == 1;
+  Kokkos::parallel_for(
+      "plain::add", Kokkos::RangePolicy<Space>(0, static_cast<int>(ids.size())), KOKKOS_LAMBDA(int i) {
+        for (int c = 0; c < 3; ++c) {
+          if (is_alone) {
+            force(ids(i), c) += packed(i, c);
+          } else {
+            Kokkos::atomic_add(&force(ids(i), c), packed(i, c));
+          }
+        }
+      });
+}
+
+void PlainLists::receive(Side& side, int tag) {
+  MPI_Irecv(side.on_host.data(), count_of(side), MPI_DOUBLE, side.rank, tag, comm_,
+            &requests_.emplace_back());
+}
+void PlainLists::send(Side& side, int tag) {
+  MPI_Isend(side.on_host.data(), count_of(side), MPI_DOUBLE, side.rank, tag, comm_,
+            &requests_.emplace_back());
+}
+void PlainLists::wait() {
+  MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+}
+
+void PlainLists::gather(const Vectors& x) {
+  requests_.clear();
+  for (Side& side : ghosts_) {
+    if (on_host) {
+      MPI_Irecv(rows(side, x).data(), count_of(side), MPI_DOUBLE, side.rank, 0, comm_,
+                &requests_.emplace_back());
+    } else {
+      receive(side, 0);
+    }
+  }
+  for (Side& side : entries_) {
+    pack(side, x);
+    Kokkos::deep_copy(Space(), side.on_host, side.packed);
+  }
+  Space().fence();
+  for (Side& side : entries_) send(side, 0);
+  wait();
+  if (on_host) return;
+  for (Side& side : ghosts_) Kokkos::deep_copy(Space(), rows(side, x), side.on_host);
+  Space().fence();
+}
+
+void PlainLists::scatter_add(const Vectors& force) {
+  requests_.clear();
+  for (Side& side : entries_) receive(side, 1);
+  for (Side& side : ghosts_) {
+    if (on_host) {
+      MPI_Isend(rows(side, force).data(), count_of(side), MPI_DOUBLE, side.rank, 1, comm_,
+                &requests_.emplace_back());
+    } else {
+      Kokkos::deep_copy(Space(), side.on_host, rows(side, force));
+      Space().fence();
+      send(side, 1);
+    }
+  }
+  wait();
+  for (Side& side : entries_) {
+    Kokkos::deep_copy(Space(), side.packed, side.on_host);
+    add(side, force);
+  }
+  Space().fence();
+}
+
+}  // namespace selvage::bench

@@ -1,0 +1,349 @@
+#pragma once
+
+#include <selvage/comm/detail/kokkos_executor.hpp>
+#include <selvage/comm/detail/list_fields.hpp>
+#include <selvage/comm/detail/list_mover.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+namespace selvage::detail {
+
+/// Below this many entries the calling thread moves them: waking a team of threads costs more.
+inline constexpr std::int64_t parallel_list_entries = 8192;
+
+/// What kernels do with one entry or ghost. `entry` counts entries (or ghosts) from the first of the list.
+template <class Fields>
+struct LoadEntry {
+  Fields fields;
+  const int* ids;
+  const int* order;
+  KOKKOS_FUNCTION void component(std::int64_t entry, int number, std::byte* packed) const {
+    fields.with_component(number, [&](const auto& field, int component) {
+      field.load(ids[entry], order[entry], component, packed);
+    });
+  }
+  KOKKOS_FUNCTION void all(std::int64_t entry, std::byte* packed) const {
+    fields.each_component(
+        [&](const auto& field, int component) { field.load(ids[entry], order[entry], component, packed); });
+  }
+};
+template <class Fields>
+struct StoreGhost {
+  Fields fields;
+  std::int64_t ghost_begin;
+  KOKKOS_FUNCTION void component(std::int64_t ghost, int number, std::byte* packed) const {
+    fields.with_component(number, [&](const auto& field, int component) {
+      field.store(ghost_begin + ghost, component, packed);
+    });
+  }
+  KOKKOS_FUNCTION void all(std::int64_t ghost, std::byte* packed) const {
+    fields.each_component(
+        [&](const auto& field, int component) { field.store(ghost_begin + ghost, component, packed); });
+  }
+};
+template <class Fields>
+struct LoadGhost {
+  Fields fields;
+  std::int64_t ghost_begin;
+  KOKKOS_FUNCTION void component(std::int64_t ghost, int number, std::byte* packed) const {
+    fields.with_component(number, [&](const auto& field, int component) {
+      field.in(packed, component) = field.at(ghost_begin + ghost, component);
+    });
+  }
+  KOKKOS_FUNCTION void all(std::int64_t ghost, std::byte* packed) const {
+    fields.each_component([&](const auto& field, int component) {
+      field.in(packed, component) = field.at(ghost_begin + ghost, component);
+    });
+  }
+};
+/// Only for one thread at a time: particles may occur several times.
+template <class Fields>
+struct AddEntry {
+  Fields fields;
+  const int* ids;
+  KOKKOS_FUNCTION void all(std::int64_t entry, std::byte* packed) const {
+    fields.each_component(
+        [&](const auto& field, int component) { field.add(ids[entry], component, packed); });
+  }
+};
+
+/// One part on a host.
+template <class Body>
+struct MovePart {
+  Body body;
+  ListPart part;
+  std::int64_t particle_bytes;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    body.all(part.first + i, part.block + i * particle_bytes);
+  }
+};
+
+/// A part for kernels that serve several: `begin` counts the particles of the parts before.
+struct DevicePart {
+  std::byte* block;
+  std::int64_t first;
+  std::int64_t begin;
+};
+
+/// The last part that begins at or before a particle.
+KOKKOS_INLINE_FUNCTION const DevicePart& part_of(const DevicePart* parts, int count, std::int64_t particle) {
+  int first = 0;
+  while (count > 1) {
+    const int half = count / 2;
+    if (parts[first + half].begin <= particle) first += half;
+    count -= half;
+  }
+  return parts[first];
+}
+
+/// All parts in one kernel, a thread per component of a particle: neighbouring threads store neighbouring elements,
+/// which matters most where the block is another GPU's.
+template <class Body>
+struct MoveParts {
+  Body body;
+  const DevicePart* parts;
+  int part_count;
+  int components;
+  std::int64_t particle_bytes;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const std::int64_t particle = i / components;
+    const DevicePart& part = part_of(parts, part_count, particle);
+    const std::int64_t within = particle - part.begin;
+    body.component(part.first + within, static_cast<int>(i % components),
+                   part.block + within * particle_bytes);
+  }
+};
+
+struct CountEntries {
+  const int* ids;
+  int* before;
+  KOKKOS_FUNCTION void operator()(std::int64_t entry) const { Kokkos::atomic_inc(before + ids[entry]); }
+};
+struct ClearCounts {
+  int* before;
+  KOKKOS_FUNCTION void operator()(std::int64_t particle) const { before[particle] = 0; }
+};
+struct ScanCounts {
+  int* before;
+  KOKKOS_FUNCTION void operator()(std::int64_t particle, int& sum, bool is_final) const {
+    sum += before[particle];
+    if (is_final) before[particle] = sum;
+  }
+};
+/// Takes places from the end, so that `before` ends as the number of entries of lower particles.
+struct FillEntries {
+  const int* ids;
+  int* before;
+  int* entries_of;
+  KOKKOS_FUNCTION void operator()(std::int64_t entry) const {
+    entries_of[Kokkos::atomic_fetch_sub(before + ids[entry], 1) - 1] = static_cast<int>(entry);
+  }
+};
+/// Few each, and almost in order: whoever came first in FillEntries leaves no trace.
+struct SortEntries {
+  const int* before;
+  int* entries_of;
+  KOKKOS_FUNCTION void operator()(std::int64_t particle) const {
+    for (int i = before[particle] + 1; i < before[particle + 1]; ++i) {
+      const int entry = entries_of[i];
+      int to = i;
+      for (; to > before[particle] && entries_of[to - 1] > entry; --to) entries_of[to] = entries_of[to - 1];
+      entries_of[to] = entry;
+    }
+  }
+};
+
+/// One particle: adds what belongs to it in the order of its entries, ranks in order.
+template <class Fields>
+struct AddToParticle {
+  Fields fields;
+  const int* before;
+  const int* entries_of;
+  const DevicePart* parts;
+  int part_count;
+  std::int64_t particle_bytes;
+  KOKKOS_FUNCTION void operator()(std::int64_t particle) const {
+    for (int i = before[particle]; i < before[particle + 1]; ++i) {
+      const DevicePart& part = part_of(parts, part_count, entries_of[i]);
+      std::byte* packed = part.block + (entries_of[i] - part.begin) * particle_bytes;
+      fields.each_component(
+          [&](const auto& field, int component) { field.add(particle, component, packed); });
+    }
+  }
+};
+
+/// Runs movers' kernels on one instance.
+template <class Space>
+class ListKernels {
+ public:
+  ListKernels(const Space& space, ListIndex& index) : space_(space), executor_(space), index_(index) {}
+
+  [[nodiscard]] bool is_one_thread() const { return is_host_space<Space> && space_.concurrency() == 1; }
+
+  template <class Body>
+  void move(const char* name, const Body& body, int components, std::int64_t particle_bytes,
+            std::span<const ListPart> parts, MirroredBuffer& table) {
+    if constexpr (is_host_space<Space>) {
+      for (const ListPart& part : parts) move_on_host(name, MovePart<Body>{body, part, particle_bytes});
+    } else {
+      const std::int64_t particles = upload(parts, table);
+      Kokkos::parallel_for(name, range(particles * components),
+                           MoveParts<Body>{body, table.kernels<DevicePart>(), static_cast<int>(parts.size()),
+                                           components, particle_bytes});
+    }
+  }
+
+  template <class Fields>
+  void add(const Fields& fields, std::int64_t particle_bytes, std::span<const ListPart> parts) {
+    if (is_one_thread()) {
+      // The list's order is each particle's order.
+      for (const ListPart& part : parts) {
+        const MovePart<AddEntry<Fields>> body{{fields, index_.ids}, part, particle_bytes};
+        for (std::int64_t i = 0; i < part.count; ++i) body(i);
+      }
+      return;
+    }
+    order_by_particle();
+    upload(parts, index_.unpacked_parts);
+    Kokkos::parallel_for("comm::add_ghosts", range(index_.owned),
+                         AddToParticle<Fields>{fields, index_.entries_before.template as<int>(),
+                                               index_.entries_of.template as<int>(),
+                                               index_.unpacked_parts.template kernels<DevicePart>(),
+                                               static_cast<int>(parts.size()), particle_bytes});
+  }
+
+ private:
+  template <class Body>
+  void move_on_host(const char* name, const Body& body) {
+    if (space_.concurrency() == 1 || body.part.count < parallel_list_entries) {
+      for (std::int64_t i = 0; i < body.part.count; ++i) body(i);
+    } else {
+      Kokkos::parallel_for(name, range(body.part.count), body);
+    }
+  }
+
+  /// \return the number of particles of all parts
+  std::int64_t upload(std::span<const ListPart> parts, MirroredBuffer& table) {
+    auto* rows = table.reserve<DevicePart>(parts.size(), executor_);
+    std::int64_t particles = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      rows[i] = {parts[i].block, parts[i].first, particles};
+      particles += parts[i].count;
+    }
+    table.to_kernels(executor_);
+    return particles;
+  }
+
+  /// Which entries are copies of each particle; once per rebuild.
+  void order_by_particle() {
+    if (index_.is_ordered_by_particle) return;
+    int* before = index_.entries_before.reserve<int>(static_cast<std::size_t>(index_.owned) + 1, executor_);
+    int* entries_of = index_.entries_of.reserve<int>(static_cast<std::size_t>(index_.entries), executor_);
+    Kokkos::parallel_for("comm::clear_counts", range(index_.owned + 1), ClearCounts{before});
+    Kokkos::parallel_for("comm::count_entries", range(index_.entries), CountEntries{index_.ids, before});
+    Kokkos::parallel_scan("comm::scan_counts", range(index_.owned + 1), ScanCounts{before});
+    Kokkos::parallel_for("comm::fill_entries", range(index_.entries),
+                         FillEntries{index_.ids, before, entries_of});
+    Kokkos::parallel_for("comm::sort_entries", range(index_.owned), SortEntries{before, entries_of});
+    index_.is_ordered_by_particle = true;
+  }
+
+  [[nodiscard]] auto range(std::int64_t count) const {
+    return Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space_, 0, count);
+  }
+
+  Space space_;
+  KokkosExecutor<Space> executor_;
+  ListIndex& index_;
+};
+
+/// What gather, scatter_add and move share: the fields, and how large they are.
+template <class Space, class... Arguments>
+class FieldMover : public ListMover {
+ public:
+  static_assert(sizeof...(Arguments) >= 1, "name the Views that hold the particles' fields");
+
+  FieldMover(const Space& space, ListIndex& index, const Arguments&... fields)
+      : kernels_(space, index), index_(index), fields_(make_fields(0, fields...)) {
+    std::int64_t end = 0;
+    std::int64_t alignment = 1;
+    fields_.each_field([&](const auto& field) {
+      using Placed = std::decay_t<decltype(field)>;
+      static_assert(Kokkos::SpaceAccessibility<Space, typename Placed::MemorySpace>::accessible,
+                    "the execution space can't reach a View's memory space");
+      using Element = typename Placed::Element;
+      end = field.offset + field.components * static_cast<std::int64_t>(sizeof(Element));
+      alignment = std::max<std::int64_t>(alignment, alignof(Element));
+      // Order and sizes, by the FNV-1a hash.
+      for (const std::uint64_t size :
+           {std::uint64_t{sizeof(Element)}, static_cast<std::uint64_t>(field.components)})
+        signature_ = (signature_ ^ size) * 1099511628211ULL;
+    });
+    particle_bytes_ = (end + alignment - 1) / alignment * alignment;
+  }
+
+  [[nodiscard]] std::int64_t particle_bytes() const override { return particle_bytes_; }
+  [[nodiscard]] std::uint64_t signature() const override { return signature_; }
+  [[nodiscard]] std::string too_small(std::int64_t particles) const override {
+    std::string text;
+    int number = 0;
+    fields_.each_field([&](const auto& field) {
+      const auto extent = static_cast<std::int64_t>(field.view.extent(0));
+      if (extent < particles && text.empty())
+        text = "View " + std::to_string(number) + " (\"" + field.view.label() + "\") has room for " +
+               std::to_string(extent) + " particles";
+      ++number;
+    });
+    return text;
+  }
+
+ protected:
+  using Fields = decltype(make_fields(0, std::declval<const Arguments&>()...));
+
+  void pack_entries(std::span<const ListPart> parts) {
+    kernels_.move("comm::pack_list", LoadEntry<Fields>{fields_, index_.ids, index_.order},
+                  fields_.components(), particle_bytes_, parts, index_.packed_parts);
+  }
+  void unpack_ghosts(std::span<const ListPart> parts) {
+    kernels_.move("comm::unpack_ghosts", StoreGhost<Fields>{fields_, index_.ghost_begin},
+                  fields_.components(), particle_bytes_, parts, index_.unpacked_parts);
+  }
+  void pack_ghosts(std::span<const ListPart> parts) {
+    kernels_.move("comm::pack_ghosts", LoadGhost<Fields>{fields_, index_.ghost_begin}, fields_.components(),
+                  particle_bytes_, parts, index_.packed_parts);
+  }
+  void add_ghosts(std::span<const ListPart> parts) { kernels_.add(fields_, particle_bytes_, parts); }
+
+ private:
+  ListKernels<Space> kernels_;
+  ListIndex& index_;
+  Fields fields_;
+  std::int64_t particle_bytes_ = 0;
+  std::uint64_t signature_ = 14695981039346656037ULL;
+};
+
+/// From owners to ghosts; also from where particles were to where they are.
+template <class Space, class... Arguments>
+class GatherMover final : public FieldMover<Space, Arguments...> {
+ public:
+  using FieldMover<Space, Arguments...>::FieldMover;
+  void pack(std::span<const ListPart> parts) override { this->pack_entries(parts); }
+  void unpack(std::span<const ListPart> parts) override { this->unpack_ghosts(parts); }
+};
+
+/// From ghosts to owners.
+template <class Space, class... Arguments>
+class ScatterMover final : public FieldMover<Space, Arguments...> {
+ public:
+  static_assert((!FieldOf<Arguments>::is_shifted && ...),
+                "scatter_add() takes Views: what comes back from an image isn't shifted");
+  using FieldMover<Space, Arguments...>::FieldMover;
+  void pack(std::span<const ListPart> parts) override { this->pack_ghosts(parts); }
+  void unpack(std::span<const ListPart> parts) override { this->add_ghosts(parts); }
+};
+
+}  // namespace selvage::detail

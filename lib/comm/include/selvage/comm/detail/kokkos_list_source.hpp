@@ -1,0 +1,168 @@
+#pragma once
+
+#include <selvage/comm/detail/kokkos_executor.hpp>
+#include <selvage/comm/detail/list_mover.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace selvage::detail {
+
+/// The list of all particles in their order, without a View.
+struct EveryParticle {
+  std::int64_t particles;
+  KOKKOS_FUNCTION std::int64_t operator()(std::int64_t place) const { return place; }
+  [[nodiscard]] std::int64_t extent(int) const { return particles; }
+};
+
+template <class Ids, class Ranks>
+struct IsInvalidEntry {
+  Ids ids;
+  Ranks ranks;
+  std::int64_t owned;
+  std::int64_t rank_count;
+  const int* bin_of_rank;
+  KOKKOS_FUNCTION void operator()(std::int64_t place, std::int64_t& first) const {
+    const auto id = static_cast<std::int64_t>(ids(place));
+    const auto rank = static_cast<std::int64_t>(ranks(place));
+    bool is_valid = id >= 0 && id < owned && rank >= 0 && rank < rank_count;
+    if (is_valid && bin_of_rank != nullptr) is_valid = bin_of_rank[rank] >= 0;
+    if (!is_valid && place < first) first = place;
+  }
+};
+
+struct ClearMarks {
+  int* named;
+  KOKKOS_FUNCTION void operator()(std::int64_t rank) const { named[rank] = 0; }
+};
+template <class Ranks>
+struct MarkRank {
+  Ranks ranks;
+  int* named;
+  KOKKOS_FUNCTION void operator()(std::int64_t place) const {
+    int* mark = named + static_cast<std::int64_t>(ranks(place));
+    if (Kokkos::atomic_load(mark) == 0) Kokkos::atomic_store(mark, 1);
+  }
+};
+
+/// One run of places, counted by one thread. offsets[bin * parts + part]
+template <class Ranks>
+struct CountRun {
+  Ranks ranks;
+  std::int64_t entries;
+  ListSource::Bins bins;
+  int* offsets;
+  KOKKOS_FUNCTION void operator()(std::int64_t part) const {
+    for (int bin = 0; bin < bins.bins; ++bin) offsets[static_cast<std::int64_t>(bin) * bins.parts + part] = 0;
+    const std::int64_t end = entries * (part + 1) / bins.parts;
+    for (std::int64_t place = entries * part / bins.parts; place < end; ++place) {
+      const int bin = bins.bin_of_rank[static_cast<std::int64_t>(ranks(place))];
+      ++offsets[static_cast<std::int64_t>(bin) * bins.parts + part];
+    }
+  }
+};
+struct ScanRuns {
+  ListSource::Bins bins;
+  int* offsets;
+  int* begins;
+  KOKKOS_FUNCTION void operator()(std::int64_t i, int& sum, bool is_final) const {
+    const int counted = offsets[i];
+    if (is_final) {
+      offsets[i] = sum;
+      if (i % bins.parts == 0) begins[i / bins.parts] = sum;
+    }
+    sum += counted;
+    if (is_final && i == static_cast<std::int64_t>(bins.bins) * bins.parts - 1) begins[bins.bins] = sum;
+  }
+};
+/// The same runs once more: equal ranks keep their order.
+template <class Ids, class Ranks>
+struct PlaceRun {
+  Ids ids;
+  Ranks ranks;
+  std::int64_t entries;
+  ListSource::Bins bins;
+  int* offsets;
+  int* sorted_ids;
+  int* order;
+  KOKKOS_FUNCTION void operator()(std::int64_t part) const {
+    const std::int64_t end = entries * (part + 1) / bins.parts;
+    for (std::int64_t place = entries * part / bins.parts; place < end; ++place) {
+      const int bin = bins.bin_of_rank[static_cast<std::int64_t>(ranks(place))];
+      const int entry = offsets[static_cast<std::int64_t>(bin) * bins.parts + part]++;
+      sorted_ids[entry] = static_cast<int>(ids(place));
+      order[entry] = static_cast<int>(place);
+    }
+  }
+};
+
+/// Copies one element of a View to the host.
+template <class View>
+std::int64_t element_of(const View& view, std::int64_t place) {
+  typename View::non_const_value_type value{};
+  Kokkos::deep_copy(value, Kokkos::subview(view, place));
+  return static_cast<std::int64_t>(value);
+}
+inline std::int64_t element_of(const EveryParticle&, std::int64_t place) {
+  return place;
+}
+
+/// ListSource of two rank-1 Views of integers. All is done, and fenced, when a call returns.
+template <class Space, class Ids, class Ranks>
+class KokkosListSource final : public ListSource {
+ public:
+  KokkosListSource(const Space& space, const Ids& ids, const Ranks& ranks)
+      : space_(space), ids_(ids), ranks_(ranks) {}
+
+  [[nodiscard]] std::int64_t entries() const override { return static_cast<std::int64_t>(ids_.extent(0)); }
+  [[nodiscard]] std::int64_t named_ranks() const override {
+    return static_cast<std::int64_t>(ranks_.extent(0));
+  }
+  [[nodiscard]] std::int64_t first_invalid(std::int64_t owned, int ranks,
+                                           const int* bin_of_rank) const override {
+    std::int64_t first = entries();
+    Kokkos::parallel_reduce("comm::check_list", range(entries()),
+                            IsInvalidEntry<Ids, Ranks>{ids_, ranks_, owned, ranks, bin_of_rank},
+                            Kokkos::Min<std::int64_t>(first));
+    return first < entries() ? first : entries();
+  }
+  [[nodiscard]] int runs() const override {
+    constexpr std::int64_t least_per_run = 32;
+    constexpr std::int64_t most_runs = 4096;
+    const std::int64_t threads = is_host_space<Space> ? space_.concurrency() : most_runs;
+    return static_cast<int>(std::min(threads, entries() / least_per_run + 1));
+  }
+  [[nodiscard]] Entry entry(std::int64_t place) const override {
+    return {element_of(ids_, place), element_of(ranks_, place)};
+  }
+  void mark(int* named, int ranks) const override {
+    Kokkos::parallel_for("comm::clear_marks", range(ranks), ClearMarks{named});
+    Kokkos::parallel_for("comm::mark_ranks", range(entries()), MarkRank<Ranks>{ranks_, named});
+    space_.fence("comm::mark_ranks");
+  }
+  void count(const Bins& bins, int* offsets, int* begins) const override {
+    Kokkos::parallel_for("comm::count_runs", range(bins.parts),
+                         CountRun<Ranks>{ranks_, entries(), bins, offsets});
+    Kokkos::parallel_scan("comm::scan_runs", range(static_cast<std::int64_t>(bins.bins) * bins.parts),
+                          ScanRuns{bins, offsets, begins});
+    space_.fence("comm::count_runs");
+  }
+  void place(const Bins& bins, int* offsets, int* ids, int* order) const override {
+    Kokkos::parallel_for("comm::place_runs", range(bins.parts),
+                         PlaceRun<Ids, Ranks>{ids_, ranks_, entries(), bins, offsets, ids, order});
+    space_.fence("comm::place_runs");
+  }
+
+ private:
+  [[nodiscard]] auto range(std::int64_t count) const {
+    return Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space_, 0, count);
+  }
+
+  Space space_;
+  Ids ids_;
+  Ranks ranks_;
+};
+
+}  // namespace selvage::detail

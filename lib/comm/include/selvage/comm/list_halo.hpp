@@ -1,0 +1,168 @@
+#pragma once
+
+#include <selvage/comm/context.hpp>
+#include <selvage/comm/detail/kokkos_list_mover.hpp>
+#include <selvage/comm/detail/kokkos_list_source.hpp>
+#include <selvage/comm/list_options.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace selvage {
+
+namespace detail {
+class ListPlan;
+}
+
+/// Copies of particles, or of a graph's nodes, on the ranks that need them: the halo of unstructured codes.
+///
+/// A rank owns the first `owned` particles of its Views; ghosts lie behind them. Its list names, entry by entry, an
+/// owned particle and a rank that gets a ghost of it. A particle may be named for many ranks, for one rank several
+/// times, and for this rank itself (periodic images). Ghosts are ordered by the rank that owns them, this one in its
+/// turn, and then as in that rank's list; so the ghost of an entry stays where it is until the next rebuild.
+///
+/// One message, or one store into shared memory, per rank and call: nothing is forwarded from rank to rank, no call but
+/// rebuild() is collective, and all fields of a call travel together. All ranks that share ghosts make the same calls
+/// in the same order, with fields of the same sizes; others may be ahead. One operation is in flight at a time. After
+/// an error the ListHalo can't go on: end, or make a new one. Not thread-safe.
+class ListHalo {
+ public:
+  /// A started gather or scatter_add. Give it to finish(), exactly once.
+  template <class Mover>
+  class [[nodiscard]] Pending;
+
+  /// Collective over the context's ranks, as is the first rebuild.
+  ///
+  /// \param space     where lists are grouped and fields packed; the instance is only used during the call
+  /// \param owned     how many particles this rank owns
+  /// \param send_ids  rank 1, integers: by entry, the owned particle that is sent
+  /// \param send_ranks  rank 1, integers: by entry, the rank that gets its ghost. Both lie where `space` reaches
+  ///                    them, in any order, and aren't needed afterwards.
+  /// \throws Error{usage} on every rank: particles that aren't owned, ranks that don't exist, or that aren't
+  ///         neighbours where these were named; neighbours that don't name each other; options that differ.
+  ///         Error{unsupported}: a forced transport or initiation that isn't possible, and why. Error{timeout}
+  template <class Space, class Ids, class Ranks>
+  ListHalo(const Space& space, const Context& context, std::int64_t owned, const Ids& send_ids,
+           const Ranks& send_ranks, const ListOptions& options = {})
+      : plan_(make_plan(space, context, options)) {
+    rebuild(space, owned, send_ids, send_ranks);
+  }
+  ListHalo(ListHalo&&) noexcept;
+  ListHalo& operator=(ListHalo&&) noexcept;
+  ~ListHalo();
+
+  /// New lists; Views may have become others since. Links, mappings and memory stay and grow by half where they must.
+  /// Collective among the neighbours that the options name; else over the context's ranks.
+  /// \throws Error{usage} as the constructor, on every rank, or, with named neighbours, on all of them
+  template <class Space, class Ids, class Ranks>
+  void rebuild(const Space& space, std::int64_t owned, const Ids& send_ids, const Ranks& send_ranks) {
+    static_assert(Ids::rank() == 1 && Ranks::rank() == 1, "lists are Views of rank 1");
+    static_assert(
+        std::is_integral_v<typename Ids::value_type> && std::is_integral_v<typename Ranks::value_type>,
+        "lists hold integers");
+    detail::KokkosExecutor<Space> executor(space);
+    rebuild_from(executor, detail::KokkosListSource<Space, Ids, Ranks>(space, send_ids, send_ranks), owned);
+  }
+
+  /// How many ghosts this rank has since the last rebuild; Views hold owned() + ghosts() particles at least.
+  [[nodiscard]] std::int64_t ghosts() const;
+  [[nodiscard]] std::int64_t owned() const;
+  /// How many ghosts the other ranks, and this one, have of particles of this rank.
+  [[nodiscard]] std::int64_t entries() const;
+
+  /// Fills ghosts with what their owners hold, ordered after what `space` was given before, and before what it is given
+  /// next.
+  ///
+  /// \param fields  Views of rank 1, or 2 with components last, of any layout and any trivially copyable elements, or
+  ///                what shifted() makes of them; [particle] or [particle, component]. In any memory that `space`
+  ///                reaches; other Views in every call if need be.
+  /// \throws Error{usage}: a View with too little room (the neighbours throw the same), other fields than on another
+  ///         rank; Error{timeout} that names the late rank
+  template <class Space, class... Fields>
+  void gather(const Space& space, const Fields&... fields) {
+    detail::KokkosExecutor<Space> executor(space);
+    detail::GatherMover<Space, Fields...> mover(space, index(), fields...);
+    start_gather_on(executor, mover);
+    finish_on(executor, mover);
+  }
+  /// The reverse: adds ghosts to what they are ghosts of, `owned = owned + ghost`, for each particle in the order of the
+  /// ranks that hold its ghosts and then of this rank's list. So the bits depend on the lists alone, not on transports,
+  /// threads or timing, and no atomics are needed. Ghosts keep their values.
+  template <class Space, class... Views>
+  void scatter_add(const Space& space, const Views&... views) {
+    detail::KokkosExecutor<Space> executor(space);
+    detail::ScatterMover<Space, Views...> mover(space, index(), views...);
+    start_scatter_on(executor, mover);
+    finish_on(executor, mover);
+  }
+
+  /// Packs and sends, as far as that needs no other rank. Until finish(), owned particles may be read, ghosts must not be
+  /// touched, and the Views stay.
+  template <class Space, class... Fields>
+  [[nodiscard]] auto start_gather(const Space& space, const Fields&... fields);
+  /// The same for scatter_add(): ghosts may be read, owned particles must not be touched.
+  template <class Space, class... Views>
+  [[nodiscard]] auto start_scatter_add(const Space& space, const Views&... views);
+  /// \param space  of the type that the operation was started with
+  template <class Space, class Mover>
+  void finish(const Space& space, Pending<Mover>&& pending) {
+    detail::KokkosExecutor<Space> executor(space);
+    finish_on(executor, *std::exchange(pending.mover_, nullptr));
+  }
+
+  /// Per rank: transport, initiation, how many particles go and come, and why.
+  [[nodiscard]] std::string explain() const;
+
+ private:
+  template <class Space>
+  static std::shared_ptr<detail::ListPlan> make_plan(const Space& space, const Context& context,
+                                                     const ListOptions& options) {
+    detail::KokkosExecutor<Space> executor(space);
+    return make_plan_on(executor, context, options);
+  }
+  static std::shared_ptr<detail::ListPlan> make_plan_on(detail::Executor& executor, const Context& context,
+                                                        const ListOptions& options);
+  void rebuild_from(detail::Executor& executor, const detail::ListSource& source, std::int64_t owned);
+  [[nodiscard]] detail::ListIndex& index() const;
+  void start_gather_on(detail::Executor& executor, detail::ListMover& mover);
+  void start_scatter_on(detail::Executor& executor, detail::ListMover& mover);
+  void finish_on(detail::Executor& executor, detail::ListMover& mover);
+
+  std::shared_ptr<detail::ListPlan> plan_;  // shared only so that its type may stay incomplete here
+};
+
+template <class Mover>
+class [[nodiscard]] ListHalo::Pending {
+ public:
+  Pending(Pending&&) noexcept = default;
+  Pending& operator=(Pending&&) noexcept = default;
+
+ private:
+  friend class ListHalo;
+  explicit Pending(std::unique_ptr<Mover> mover) : mover_(std::move(mover)) {}
+  std::unique_ptr<Mover> mover_;
+};
+
+template <class Space, class... Fields>
+auto ListHalo::start_gather(const Space& space, const Fields&... fields) {
+  using Mover = detail::GatherMover<Space, Fields...>;
+  detail::KokkosExecutor<Space> executor(space);
+  auto mover = std::make_unique<Mover>(space, index(), fields...);
+  start_gather_on(executor, *mover);
+  return Pending<Mover>(std::move(mover));
+}
+template <class Space, class... Views>
+auto ListHalo::start_scatter_add(const Space& space, const Views&... views) {
+  using Mover = detail::ScatterMover<Space, Views...>;
+  detail::KokkosExecutor<Space> executor(space);
+  auto mover = std::make_unique<Mover>(space, index(), views...);
+  start_scatter_on(executor, *mover);
+  return Pending<Mover>(std::move(mover));
+}
+
+}  // namespace selvage

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstdint>
+
+namespace selvage::detail {
+
+class ContextState;
+
+/// Collective: the ranks together have as many particles after as before.
+/// \throws Error{verification} on all ranks
+void require_conserved(ContextState& context, std::int64_t before, std::int64_t after);
+
+}  // namespace selvage::detail

@@ -1,0 +1,117 @@
+#pragma once
+
+#include "lists/list_choice.hpp"
+#include "lists/list_path.hpp"
+#include "sparse_exchange.hpp"
+
+#include <selvage/comm/detail/executor.hpp>
+#include <selvage/comm/detail/list_mover.hpp>
+#include <selvage/comm/list_options.hpp>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace selvage::detail {
+
+class ContextState;
+
+/// A ListHalo or a Migration with the types taken off: who sends how many particles to whom, and how.
+///
+/// Links to other ranks stay, with their mappings, flags and blocks, whatever the lists become.
+class ListPlan {
+ public:
+  /// Where received particles go: behind the owned ones, by rank; or to the front, this rank's own first.
+  enum class Purpose { halo, migration };
+
+  /// Collective. \throws what ListHalo's constructor says
+  ListPlan(std::shared_ptr<ContextState> context, Executor& executor, const ListOptions& options,
+           Purpose purpose);
+  ListPlan(const ListPlan&) = delete;
+  ListPlan& operator=(const ListPlan&) = delete;
+  ~ListPlan();
+
+  /// New lists. Collective among neighbours, or over all ranks where none are named.
+  void rebuild(Executor& executor, const ListSource& source, std::int64_t owned);
+  void start(Executor& executor, ListMover& mover, ListOperation operation);
+  void finish(Executor& executor, ListMover& mover);
+
+  /// Collective: no particle is lost or doubled. \throws Error{verification} on all ranks
+  void require_conserved() const;
+
+  [[nodiscard]] int device() const;
+  [[nodiscard]] ListIndex& index() { return index_; }
+  [[nodiscard]] const ListIndex& index() const { return index_; }
+  [[nodiscard]] std::string explain() const;
+
+ private:
+  /// Entries for each rank, in the order of ranks.
+  struct Grouped {
+    std::vector<int> ranks;
+    std::vector<std::int64_t> begins;  ///< one more
+  };
+
+  [[nodiscard]] const char* name() const { return purpose_ == Purpose::halo ? "ListHalo" : "Migration"; }
+  void require_same_everywhere(const Executor& executor, bool has_neighbours);
+  void name_neighbours(Executor& executor, std::vector<int> neighbours);
+  void require_mutual(const std::vector<int>& neighbours);
+  [[nodiscard]] ListLink& link_of(int rank);
+  void connect(Executor& executor, const std::vector<int>& ranks);
+  [[nodiscard]] Path choose_path(int rank, bool on_host) const;
+  [[nodiscard]] ListPath& path_for(Transport transport);
+
+  [[nodiscard]] Grouped group(Executor& executor, const ListSource& source, std::int64_t owned);
+  void require_valid(const ListSource& source, std::int64_t owned) const;
+  [[nodiscard]] std::vector<int> named_ranks(Executor& executor, const ListSource& source);
+  void take_over(const Grouped& grouped, std::int64_t owned);
+  void swap_counts(Executor& executor);
+  void find_senders(Executor& executor, const Grouped& grouped);
+  void place_arrivals();
+  [[nodiscard]] std::vector<SparseNumber> exchange_sparsely(const std::vector<SparseNumber>& numbers,
+                                                            std::string_view purpose);
+
+  void begin(Executor& executor);
+  void run(const ListStep& step);
+  bool poll(const ListStep& step);
+  void unpack(const ListStep& step);
+  [[noreturn]] void throw_late(const ListStep& step) const;
+  [[noreturn]] void fail(Executor& executor, const Error& error);
+  void note_failure(const Error& error);
+  template <class Function>
+  void noting_failure(const Function& function);
+
+  std::shared_ptr<ContextState> context_;
+  Purpose purpose_;
+  ListRequest request_;
+  bool on_host_;
+  bool has_neighbours_ = false;
+  int first_tag_ = 0;
+  std::uint64_t sparse_rounds_ = 0;
+
+  std::vector<std::unique_ptr<ListLink>> links_;  ///< by rank
+  std::map<int, Path> chosen_;                    ///< by rank
+  std::map<Transport, std::unique_ptr<ListPath>> paths_;
+  std::unique_ptr<ListPath> self_path_;
+  bool fences_first_ = false;
+
+  ListIndex index_;
+  GrowingBuffer ids_;
+  GrowingBuffer order_;
+  GrowingBuffer offsets_;
+  MirroredBuffer begins_;
+  MirroredBuffer named_;
+  MirroredBuffer bin_of_rank_;
+  std::vector<int> bins_;  ///< the ranks that bin_of_rank_ knows
+
+  std::uint64_t epoch_ = 0;
+  std::optional<ListOperation> in_flight_;
+  std::vector<ListArrival> arrivals_;
+  std::vector<ListPart> parts_;
+  std::string failure_;
+};
+
+}  // namespace selvage::detail

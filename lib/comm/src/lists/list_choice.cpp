@@ -1,0 +1,82 @@
+#include "list_choice.hpp"
+
+#include "../transports/mpi_direct.hpp"
+#include "../transports/mpi_staged.hpp"
+#include "../transports/peer.hpp"
+
+#include <selvage/environment.hpp>
+#include <selvage/error.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+
+namespace selvage::detail {
+namespace {
+
+std::string refuse_peer_lists(const PairFacts& facts) {
+  const std::string refusal = refuse_peer(facts);
+  if (!refusal.empty() || !facts.device_memory) return refusal;
+  return "lists in GPU memory go over MPI so far";
+}
+
+struct Candidate {
+  Transport transport;
+  std::string (*refuse)(const PairFacts&);
+  const char* reason;
+};
+/// In the order of preference.
+constexpr std::array candidates{
+    Candidate{Transport::peer, refuse_peer_lists, "same host, packed into the other rank's memory"},
+    Candidate{Transport::mpi_direct, refuse_mpi_direct, "MPI takes the packed memory as it is"},
+    Candidate{Transport::mpi_staged, refuse_mpi_staged, "works everywhere"},
+};
+
+std::string refuse_initiation(Initiation initiation, bool on_host) {
+  if (initiation == Initiation::host) return {};
+  if (initiation != Initiation::stream) return "no proxy carries lists";
+  return on_host ? "" : "MPI can only be called from the host, after a fence";
+}
+
+}  // namespace
+
+ListRequest read_request(const ListOptions& options) {
+  ListRequest request{{options.transport, "the option transport"},
+                      {options.initiation, "the option initiation"}};
+  if (const auto text = environment_text("SELVAGE_TRANSPORT"); text && !options.transport)
+    request.transport = {parse_transport(*text), "SELVAGE_TRANSPORT"};
+  if (const auto text = environment_text("SELVAGE_INITIATION"); text && !options.initiation)
+    request.initiation = {parse_initiation(*text), "SELVAGE_INITIATION"};
+  return request;
+}
+
+Path choose_list_path(const PairFacts& facts, const ListRequest& request, bool on_host) {
+  Path path{.transport = Transport::mpi_staged, .initiation = Initiation::stream, .why = {}};
+  if (request.initiation.choice) path.initiation = *request.initiation.choice;
+  std::string refusal = refuse_initiation(path.initiation, on_host);
+  if (!refusal.empty() && request.initiation.choice) {
+    throw Error(ErrorKind::unsupported,
+                fmt::format("initiation {}, forced by {}, is not possible for lists: {}",
+                            to_string(path.initiation), request.initiation.by, refusal));
+  }
+  if (!refusal.empty()) path.initiation = Initiation::host;
+  std::string refusals;
+  for (const Candidate& candidate : candidates) {
+    if (request.transport.choice && candidate.transport != *request.transport.choice) continue;
+    path.transport = candidate.transport;
+    refusal = candidate.refuse(facts);
+    if (refusal.empty()) {
+      path.why = request.transport.choice ? "forced by " + request.transport.by : candidate.reason + refusals;
+      return path;
+    }
+    refusals += fmt::format("; not {}: {}", to_string(candidate.transport), refusal);
+  }
+  if (refusals.empty())
+    refusals = fmt::format("; not {}: it carries no lists", to_string(*request.transport.choice));
+  throw Error(ErrorKind::unsupported,
+              fmt::format("no list reaches rank {}{}{}", facts.rank, refusals,
+                          request.transport.choice ? ", forced by " + request.transport.by : ""));
+}
+
+}  // namespace selvage::detail

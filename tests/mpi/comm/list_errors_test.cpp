@@ -1,0 +1,277 @@
+#include "list_fixture.hpp"
+
+#include <selvage/comm/list_halo.hpp>
+
+#include <Kokkos_Core.hpp>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace selvage::test {
+namespace {
+
+using Values = Kokkos::View<double*, Space::memory_space>;
+using Pairs = Kokkos::View<double* [2], Space::memory_space>;
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// A ring in which each rank owns ten particles and sends the first three to the next rank.
+class ListErrors : public ListForms {
+ protected:
+  [[nodiscard]] int after() const { return (rank() + 1) % size(); }
+  [[nodiscard]] int before() const { return (rank() + size() - 1) % size(); }
+  [[nodiscard]] bool last() const { return rank() == size() - 1; }
+  [[nodiscard]] std::string last_rank() const { return "rank " + std::to_string(size() - 1); }
+  [[nodiscard]] ListHalo ring() const { return ring(context_); }
+  [[nodiscard]] ListHalo ring(const Context& context) const {
+    return {
+        Space(),  context, 10, on_device(std::vector<int>{0, 1, 2}), on_device(std::vector<int>(3, after())),
+        options()};
+  }
+  [[nodiscard]] std::string rebuild_error(const std::vector<int>& ids, const std::vector<int>& ranks) const {
+    ListHalo halo = ring();
+    const auto rebuild = [&] { halo.rebuild(Space(), 10, on_device(ids), on_device(ranks)); };
+    // With named neighbours it is these that learn of it: all ranks, where there are few.
+    if (!GetParam().names_neighbours || size() <= 2 * reach)
+      return message_on_all_ranks(ErrorKind::usage, rebuild);
+    const auto error = thrown_by(rebuild);
+    MPI_Barrier(MPI_COMM_WORLD);
+    return error ? error->message() : "";
+  }
+  void expect_from_last(const std::string& message, const std::string& expected) const {
+    const int distance = std::min(after(), size() - 1 - rank());
+    if (GetParam().names_neighbours && distance > reach) return;
+    EXPECT_EQ(message, expected);
+  }
+};
+
+TEST_P(ListErrors, NameTheEntryThatIsNoParticle) {
+  expect_from_last(rebuild_error({0, 9, last() ? 10 : 1}, std::vector<int>(3, after())),
+                   "entry 2 of the list of " + last_rank() + " is particle 10, of 10");
+  expect_from_last(rebuild_error({0, last() ? -1 : 1, 2}, std::vector<int>(3, after())),
+                   "entry 1 of the list of " + last_rank() + " is particle -1, of 10");
+}
+
+TEST_P(ListErrors, NameTheEntryWhoseRankDoesntExist) {
+  expect_from_last(rebuild_error({0, 1}, {last() ? size() : after(), after()}),
+                   "entry 0 of the list of " + last_rank() + " is rank " + std::to_string(size()) + ", of " +
+                       std::to_string(size()));
+}
+
+TEST_P(ListErrors, CountParticlesAndRanks) {
+  std::vector<int> ranks(2, after());
+  if (last()) ranks.pop_back();
+  expect_from_last(rebuild_error({0, 1}, ranks),
+                   "the list of " + last_rank() + " names 2 particles and 1 ranks");
+}
+
+TEST_P(ListErrors, RefuseARankThatIsNoNeighbour) {
+  if (!GetParam().names_neighbours || size() < 2 * reach + 2) GTEST_SKIP() << "all ranks are neighbours";
+  ListHalo halo = ring();
+  const int far = (rank() + reach + 1) % size();
+  const auto error = thrown_by(
+      [&] { halo.rebuild(Space(), 10, on_device(std::vector<int>{4}), on_device(std::vector<int>{far})); });
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->message(), "entry 0 of the list of rank " + std::to_string(rank()) + " is rank " +
+                                  std::to_string(far) + ", which is none of its neighbours");
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST_P(ListErrors, TellNeighboursWhichViewIsTooSmall) {
+  if (size() == 1) GTEST_SKIP() << "for several ranks";
+  ListHalo halo = ring();
+  const Values x("x", last() ? 12 : 13);
+  const auto gather = [&] { return thrown_by([&] { halo.gather(Space(), x); }); };
+  const auto error = gather();
+  if (last() || rank() == 0) {
+    ASSERT_TRUE(error.has_value());
+    EXPECT_EQ(error->kind(), ErrorKind::usage);
+    EXPECT_EQ(error->message(), "View 0 (\"x\") has room for 12 particles on " + last_rank() +
+                                    "; 10 owned and 3 ghosts need 13");
+    const auto again = gather();
+    ASSERT_TRUE(again.has_value());
+    EXPECT_TRUE(contains(again->message(), "can't go on after an error: View 0")) << again->message();
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST_P(ListErrors, FindOtherFields) {
+  if (size() == 1) GTEST_SKIP() << "for several ranks";
+  ListHalo halo = ring();
+  // More than a landing block's first size, on one side.
+  const Values x("x", 13);
+  const Pairs y("y", 13);
+  const auto error = thrown_by([&] {
+    if (last()) {
+      halo.gather(Space(), x);
+    } else {
+      halo.gather(Space(), x, y);
+    }
+  });
+  if (last() || rank() == 0) {
+    ASSERT_TRUE(error.has_value());
+    EXPECT_EQ(error->kind(), ErrorKind::usage) << error->what();
+    EXPECT_TRUE(contains(error->message(), "ranks pass different fields to one gather: in epoch 2"))
+        << error->what();
+    EXPECT_TRUE(contains(error->message(), "bytes on rank ")) << error->what();
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/// One rank's message fits the landing block that there is, the other's doesn't.
+TEST_P(ListErrors, FindOtherFieldsWhereBlocksMustGrow) {
+  if (size() != 2) GTEST_SKIP() << "for two ranks";
+  constexpr int count = 300;
+  const std::vector<int> ids(count, 1);
+  ListHalo halo(Space(), context_, 10, on_device(ids), on_device(std::vector<int>(count, after())),
+                options());
+  const Kokkos::View<char*, Space::memory_space> small("small", 10 + count);
+  const Pairs large("large", 10 + count);
+  halo.gather(Space(), small);
+  const auto error = thrown_by([&] {
+    if (last()) {
+      halo.gather(Space(), small);
+    } else {
+      halo.gather(Space(), large);
+    }
+  });
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->kind(), ErrorKind::usage) << error->what();
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST_P(ListErrors, FindOtherCalls) {
+  // With more, over MPI, a rank may wait for one that has nothing to send in the other call.
+  if (size() != 2) GTEST_SKIP() << "for two ranks";
+  ListHalo halo = ring();
+  const Values x("x", 13);
+  const auto error = thrown_by([&] {
+    if (last()) {
+      halo.scatter_add(Space(), x);
+    } else {
+      halo.gather(Space(), x);
+    }
+  });
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->kind(), ErrorKind::usage) << error->what();
+  EXPECT_EQ(error->message(), std::string("ranks call one list differently: in epoch 2 ") +
+                                  (last() ? "rank 0 is in gather, this rank in scatter_add"
+                                          : "rank 1 is in scatter_add, this rank in gather"));
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST_P(ListErrors, NameTheRankThatIsLate) {
+  if (size() == 1) GTEST_SKIP() << "nobody to wait for";
+  const ScopedVariable limit("SELVAGE_TIMEOUT_MS", "300");
+  const Context context(MPI_COMM_WORLD);
+  ListHalo halo = ring(context);
+  const Values x("x", 13);
+  for (int round = 0; round < 3; ++round) halo.gather(Space(), x);
+  if (!last()) {
+    const auto error = thrown_by([&] { halo.gather(Space(), x); });
+    if (after() == 0 || rank() == 0) {
+      ASSERT_TRUE(error.has_value());
+      EXPECT_EQ(error->kind(), ErrorKind::timeout) << error->what();
+      EXPECT_TRUE(contains(error->message(), "a list's gather waited 300 ms for " + last_rank() + " ("))
+          << error->what();
+      EXPECT_TRUE(contains(error->message(), " epoch 5 wanted")) << error->what();
+    }
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST_P(ListErrors, NameTheRankThatIsLateToARebuild) {
+  if (size() == 1) GTEST_SKIP() << "nobody to wait for";
+  const ScopedVariable limit("SELVAGE_TIMEOUT_MS", "300");
+  const Context context(MPI_COMM_WORLD);
+  ListHalo halo = ring(context);
+  if (!last()) {
+    const auto error = thrown_by([&] {
+      halo.rebuild(Space(), 10, on_device(std::vector<int>{5}), on_device(std::vector<int>{after()}));
+    });
+    if (rank() == 0) {
+      ASSERT_TRUE(error.has_value());
+      EXPECT_EQ(error->kind(), ErrorKind::timeout) << error->what();
+      EXPECT_TRUE(contains(error->message(), "waited 300 ms for ")) << error->what();
+      EXPECT_TRUE(contains(error->message(), last_rank())) << error->what();
+    }
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryPath, ListErrors, every_list_form(), name_of_form);
+
+class ListChoices : public testing::Test {
+ protected:
+  [[nodiscard]] bool last() const { return context_.rank() == context_.size() - 1; }
+  [[nodiscard]] ListHalo make(const ListOptions& options) const {
+    const int after = (context_.rank() + 1) % context_.size();
+    return {Space(), context_, 10, on_device(std::vector<int>{1}), on_device(std::vector<int>{after}),
+            options};
+  }
+  [[nodiscard]] std::string refusal(ErrorKind kind, const ListOptions& options) const {
+    return message_on_all_ranks(kind, [&] { const ListHalo halo = make(options); });
+  }
+  const Context context_{MPI_COMM_WORLD};
+};
+
+TEST_F(ListChoices, RefuseWhatCarriesNoLists) {
+  if (context_.size() == 1) GTEST_SKIP() << "nobody to reach";
+  EXPECT_EQ(refusal(ErrorKind::unsupported, {.transport = Transport::copy_engine}),
+            "no list reaches rank 1; not copy_engine: it carries no lists, forced by the option transport");
+  for (const Initiation initiation : {Initiation::queue, Initiation::kernel}) {
+    EXPECT_EQ(refusal(ErrorKind::unsupported, {.initiation = initiation}),
+              "initiation " + std::string(to_string(initiation)) +
+                  ", forced by the option initiation, is not possible for lists: no proxy carries lists");
+  }
+}
+
+TEST_F(ListChoices, FollowTheEnvironmentAndSaySo) {
+  const ScopedVariable transport("SELVAGE_TRANSPORT", "mpi_staged");
+  const ScopedVariable initiation("SELVAGE_INITIATION", "host");
+  const ListHalo halo = make({});
+  if (context_.size() == 1) return;
+  EXPECT_TRUE(contains(halo.explain(), "mpi_staged, host, 1 out, ")) << halo.explain();
+  EXPECT_TRUE(contains(halo.explain(), "forced by SELVAGE_TRANSPORT")) << halo.explain();
+}
+
+TEST_F(ListChoices, ChoosePeersInsideAHostAndMpiBetween) {
+  const ListHalo halo = make({});
+  const int after = (context_.rank() + 1) % context_.size();
+  if (context_.size() == 1) {
+    EXPECT_TRUE(contains(halo.explain(), "rank 0: copy, 1 entries")) << halo.explain();
+    return;
+  }
+  const bool is_peer = on_host && context_.machine().same_host(context_.rank(), after);
+  EXPECT_EQ(contains(halo.explain(), "  rank " + std::to_string(after) + ": peer, stream"), is_peer)
+      << halo.explain();
+}
+
+TEST_F(ListChoices, NameRanksWhoseOptionsDiffer) {
+  if (context_.size() == 1) GTEST_SKIP() << "nobody to differ from";
+  ListOptions options;
+  if (last()) options.initiation = Initiation::host;
+  EXPECT_EQ(refusal(ErrorKind::usage, options),
+            "ranks disagree on the option initiation of one ListHalo: rank 0 and rank " +
+                std::to_string(context_.size() - 1));
+}
+
+TEST_F(ListChoices, RefuseNeighboursThatDontNameEachOther) {
+  if (context_.size() == 1) GTEST_SKIP() << "nobody to name";
+  ListOptions options{.neighbours = std::vector<int>{}};
+  if (last()) options.neighbours = std::vector<int>{0};
+  EXPECT_EQ(refusal(ErrorKind::usage, options),
+            "rank " + std::to_string(context_.size() - 1) +
+                " names rank 0 as its neighbour, but not the other way round");
+  options.neighbours = std::vector<int>{context_.size()};
+  EXPECT_EQ(refusal(ErrorKind::usage, options), "rank 0 names rank " + std::to_string(context_.size()) +
+                                                    " as its neighbour, of " +
+                                                    std::to_string(context_.size()));
+}
+
+}  // namespace
+}  // namespace selvage::test
