@@ -44,6 +44,20 @@ template <class View>
 
 }  // namespace detail
 
+/// Makes room for `count` owned atoms; what is there stays.
+template <class Real, class Space>
+void reserve_owned(Atoms<Real, Space>& atoms, std::int64_t count) {
+  const auto wanted = static_cast<std::size_t>(count);
+  const auto grow = [&](auto& array) {
+    if (array.extent(0) < wanted) Kokkos::resize(array, wanted + wanted / 8);
+  };
+  grow(atoms.positions);
+  grow(atoms.forces);
+  grow(atoms.velocities);
+  grow(atoms.ids);
+  grow(atoms.images);
+}
+
 /// Makes room for ghosts; what is there stays. \param ghosts  how many there will be
 template <class Real, class Space>
 void reserve_ghosts(const Space& space, Atoms<Real, Space>& atoms, int ghosts) {

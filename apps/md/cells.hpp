@@ -45,6 +45,12 @@ struct CellGrid {
     const int cell = static_cast<int>(Kokkos::floor((x - from) * inverse)) + reach;
     return cell < 0 ? 0 : cell >= count[axis] ? count[axis] - 1 : cell;
   }
+  /// The same for an owned atom, which rounding must not put among the ghosts' cells.
+  [[nodiscard]] KOKKOS_FUNCTION int inner(int axis, Real x) const {
+    const int cell = along(axis, x);
+    const int last = count[axis] - 1 - reach;
+    return cell < reach ? reach : cell > last ? last : cell;
+  }
   /// x runs fastest: cells beside each other along x are so in memory.
   [[nodiscard]] KOKKOS_FUNCTION int index(int x, int y, int z) const {
     return (z * count[1] + y) * count[0] + x;

@@ -14,7 +14,12 @@
 #include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 
+#include <array>
+#include <cmath>
 #include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace selvage::md {
 
@@ -22,20 +27,25 @@ namespace selvage::md {
 /// or something is measured.
 /// \tparam Numbers  Fp64, Mixed or Fp32
 /// \tparam Ghosts   where copies of atoms beyond the box's sides come from (ghosts/)
-template <class Numbers, class Space, template <class, class> class Ghosts = PeriodicImages>
+template <class Numbers, class Space, class Ghosts = PeriodicImages<typename Numbers::Stored, Space>>
 class Engine {
  public:
   using Real = typename Numbers::Stored;
 
   /// Copies the atoms, lists neighbours and computes forces.
-  /// \param state  checked by check_state(); its box has to be at least as long as the list's cutoff
+  /// Collective where ghosts are.
+  /// \param state   checked by check_state(): this rank's atoms, or any, which then go to their ranks
+  /// \param ghosts  for the state's box and the list's cutoff
   /// \throws Error{input} that names a pair of atoms that overlap
-  Engine(const Space& space, const State& state, const EngineOptions& options, app::Breakdown& breakdown);
+  Engine(const Space& space, const State& state, const EngineOptions& options, Ghosts ghosts,
+         app::Breakdown& breakdown);
 
   [[nodiscard]] std::int64_t step() const { return step_; }
   [[nodiscard]] std::int64_t rebuilds() const { return rebuilds_; }
+  /// Of this rank.
   [[nodiscard]] std::int64_t atoms() const { return atoms_.owned; }
   [[nodiscard]] int ghosts() const { return atoms_.ghosts; }
+  [[nodiscard]] std::string explain() const { return ghosts_.explain(); }
 
   /// One step. Enqueues, and waits where lists are rebuilt.
   /// \param rebuild  whether to rebuild the lists in this step in any case
@@ -66,7 +76,7 @@ class Engine {
   Domain domain_;
   EngineOptions options_;
   Atoms<Real, Space> atoms_;
-  Ghosts<Real, Space> ghosts_;
+  Ghosts ghosts_;
   CellBins<Real, Space> bins_;
   NeighbourList<Real, Space> list_;
   Motion<Real, Space> motion_;
@@ -138,14 +148,14 @@ ClosePair closest_pair(const Space& space, const Atoms<Real, Space>& atoms,
 
 }  // namespace detail
 
-template <class Numbers, class Space, template <class, class> class Ghosts>
+template <class Numbers, class Space, class Ghosts>
 Engine<Numbers, Space, Ghosts>::Engine(const Space& space, const State& state, const EngineOptions& options,
-                                       app::Breakdown& breakdown)
+                                       Ghosts ghosts, app::Breakdown& breakdown)
     : space_(space),
       domain_(state.domain),
       options_(options),
       atoms_(upload<Real>(space, state)),
-      ghosts_(domain_, options.list_cutoff()),
+      ghosts_(std::move(ghosts)),
       bins_(ghosts_.box(), options.list_cutoff()),
       list_(options.list, options.list_cutoff()),
       motion_(space, options.dt, options.cutoff, options.langevin),
@@ -162,7 +172,7 @@ Engine<Numbers, Space, Ghosts>::Engine(const Space& space, const State& state, c
   compute(true);
 }
 
-template <class Numbers, class Space, template <class, class> class Ghosts>
+template <class Numbers, class Space, class Ghosts>
 void Engine<Numbers, Space, Ghosts>::advance(bool measured, bool rebuild_now) {
   {
     const auto timer = breakdown_.time(space_, motion_phase_);
@@ -183,7 +193,7 @@ void Engine<Numbers, Space, Ghosts>::advance(bool measured, bool rebuild_now) {
   compute(measured);
 }
 
-template <class Numbers, class Space, template <class, class> class Ghosts>
+template <class Numbers, class Space, class Ghosts>
 void Engine<Numbers, Space, Ghosts>::compute(bool measured) {
   {
     const auto timer = breakdown_.time(space_, force_phase_);
@@ -194,22 +204,22 @@ void Engine<Numbers, Space, Ghosts>::compute(bool measured) {
   ghosts_.add_forces(space_, atoms_);
 }
 
-template <class Numbers, class Space, template <class, class> class Ghosts>
+template <class Numbers, class Space, class Ghosts>
 bool Engine<Numbers, Space, Ghosts>::rebuild_is_due() {
   if ((step_ - listed_at_) % options_.rebuild_every != 0) return false;
   if (!options_.checks_displacement) return true;
   // Two atoms that come towards each other share the skin. Written so that NaN counts too.
   const auto timer = breakdown_.time(space_, list_phase_);
-  return !(2 * largest_displacement() <= options_.skin);
+  return !(2 * ghosts_.largest_over_ranks(largest_displacement()) <= options_.skin);
 }
 
-template <class Numbers, class Space, template <class, class> class Ghosts>
+template <class Numbers, class Space, class Ghosts>
 double Engine<Numbers, Space, Ghosts>::largest_displacement() const {
   return std::sqrt(
       detail::largest_squared_distance<Real>(space_, atoms_.owned, listed_positions_, atoms_.positions));
 }
 
-template <class Numbers, class Space, template <class, class> class Ghosts>
+template <class Numbers, class Space, class Ghosts>
 void Engine<Numbers, Space, Ghosts>::rebuild() {
   const auto timer = breakdown_.time(space_, list_phase_);
   check_runaways();
@@ -225,7 +235,7 @@ void Engine<Numbers, Space, Ghosts>::rebuild() {
   ++rebuilds_;
 }
 
-template <class Numbers, class Space, template <class, class> class Ghosts>
+template <class Numbers, class Space, class Ghosts>
 void Engine<Numbers, Space, Ghosts>::finish_step() {
   if (!step_is_open_) return;
   const auto timer = breakdown_.time(space_, motion_phase_);
@@ -233,14 +243,24 @@ void Engine<Numbers, Space, Ghosts>::finish_step() {
   step_is_open_ = false;
 }
 
-template <class Numbers, class Space, template <class, class> class Ghosts>
+template <class Numbers, class Space, class Ghosts>
 ThermoRow Engine<Numbers, Space, Ghosts>::measure() {
   finish_step();
   check_runaways();
-  return thermo_row(step_, atoms(), domain_, pairs_, sum_motion(space_, atoms_));
+  const MotionSums motion = sum_motion(space_, atoms_);
+  std::array<double, 7> sums = {pairs_.energy,
+                                pairs_.virial,
+                                motion.squared_speed,
+                                motion.momentum[0],
+                                motion.momentum[1],
+                                motion.momentum[2],
+                                static_cast<double>(atoms_.owned)};
+  ghosts_.sum_over_ranks(sums);
+  return thermo_row(step_, static_cast<std::int64_t>(sums[6]), domain_, {sums[0], sums[1]},
+                    {sums[2], {sums[3], sums[4], sums[5]}});
 }
 
-template <class Numbers, class Space, template <class, class> class Ghosts>
+template <class Numbers, class Space, class Ghosts>
 State Engine<Numbers, Space, Ghosts>::state() {
   finish_step();
   State state = download(space_, atoms_);
@@ -249,7 +269,7 @@ State Engine<Numbers, Space, Ghosts>::state() {
   return state;
 }
 
-template <class Numbers, class Space, template <class, class> class Ghosts>
+template <class Numbers, class Space, class Ghosts>
 std::vector<Vec3<double>> Engine<Numbers, Space, Ghosts>::forces() const {
   space_.fence("md: before reading the forces");
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, atoms_.forces);
@@ -258,7 +278,7 @@ std::vector<Vec3<double>> Engine<Numbers, Space, Ghosts>::forces() const {
   return forces;
 }
 
-template <class Numbers, class Space, template <class, class> class Ghosts>
+template <class Numbers, class Space, class Ghosts>
 void Engine<Numbers, Space, Ghosts>::check_runaways() const {
   const auto runaway = motion_.watch().look(space_);
   if (!runaway) return;
@@ -270,7 +290,7 @@ void Engine<Numbers, Space, Ghosts>::check_runaways() const {
           runaway->id, options_.cutoff, runaway->step, options_.dt));
 }
 
-template <class Numbers, class Space, template <class, class> class Ghosts>
+template <class Numbers, class Space, class Ghosts>
 void Engine<Numbers, Space, Ghosts>::check_overlap() const {
   const auto pair = detail::closest_pair(space_, atoms_, list_.table());
   if (pair.squared >= closest_allowed * closest_allowed) return;

@@ -3,9 +3,7 @@
 #include "md/settings.hpp"
 #include "md/simulation.hpp"
 
-#include <selvage/error.hpp>
-
-#include <fmt/format.h>
+#include <selvage/comm/context.hpp>
 
 #include <memory>
 
@@ -36,14 +34,12 @@ void run_md(app::Session& session) {
   }
   md::Settings settings;
   session.setup([&] { settings = md::read_settings(session.input()); });
-  session.setup([&] {
-    if (session.ranks() == 1) return;
-    throw Error(ErrorKind::usage, fmt::format("md runs on one rank so far, not on {}", session.ranks()));
-  });
+  std::unique_ptr<Context> context;
+  session.setup([&] { context = std::make_unique<Context>(session.comm()); });
   md::Start start;
   session.setup([&] { start = md::make_start(settings); });
   std::unique_ptr<md::Simulation> simulation;
-  session.setup([&] { simulation = md::make_simulation(session, report, settings, start); });
+  session.setup([&] { simulation = md::make_simulation(session, report, settings, *context, start); });
   start = {};
   if (session.command_line().check) return;
   simulation->run();

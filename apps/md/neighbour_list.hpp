@@ -51,7 +51,7 @@ struct FindNeighbours {
 
   KOKKOS_FUNCTION void operator()(int atom, int& longest) const {
     const Position<Real> x = positions(atom);
-    const int cell[3] = {grid.along(0, x.x), grid.along(1, x.y), grid.along(2, x.z)};
+    const int cell[3] = {grid.inner(0, x.x), grid.inner(1, x.y), grid.inner(2, x.z)};
     int found = 0;
     for (int z = cell[2] - reach; z <= cell[2] + reach; ++z) {
       for (int y = cell[1] - reach; y <= cell[1] + reach; ++y) {

@@ -61,14 +61,15 @@ Start make_start(const Settings& settings) {
 }
 
 std::unique_ptr<Simulation> make_simulation(app::Session& session, app::Report& report,
-                                            const Settings& settings, const Start& start) {
+                                            const Settings& settings, const Context& context,
+                                            const Start& start) {
   switch (settings.precision) {
     case Precision::fp32:
-      return make_simulation_of<Fp32>(session, report, settings, start);
+      return make_simulation_of<Fp32>(session, report, settings, context, start);
     case Precision::mixed:
-      return make_simulation_of<Mixed>(session, report, settings, start);
+      return make_simulation_of<Mixed>(session, report, settings, context, start);
     default:
-      return make_simulation_of<Fp64>(session, report, settings, start);
+      return make_simulation_of<Fp64>(session, report, settings, context, start);
   }
 }
 

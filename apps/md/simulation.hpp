@@ -5,6 +5,8 @@
 #include "md/settings.hpp"
 #include "md/state.hpp"
 
+#include <selvage/comm/context.hpp>
+
 #include <memory>
 #include <optional>
 
@@ -34,9 +36,10 @@ class Simulation {
   virtual void run() = 0;
 };
 
-/// Copies the atoms to the device, lists neighbours, and notes the decisions in the report.
+/// Takes each rank its atoms, copies them to the device, lists neighbours, and notes the decisions in the report.
 /// \throws Error{input} for atoms that overlap
 [[nodiscard]] std::unique_ptr<Simulation> make_simulation(app::Session& session, app::Report& report,
-                                                          const Settings& settings, const Start& start);
+                                                          const Settings& settings, const Context& context,
+                                                          const Start& start);
 
 }  // namespace selvage::md

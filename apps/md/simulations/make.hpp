@@ -8,13 +8,17 @@ namespace selvage::md {
 /// Defined and instantiated in the file of each precision, so that each compiles by itself.
 template <class Numbers>
 [[nodiscard]] std::unique_ptr<Simulation> make_simulation_of(app::Session& session, app::Report& report,
-                                                             const Settings& settings, const Start& start);
+                                                             const Settings& settings, const Context& context,
+                                                             const Start& start);
 
 extern template std::unique_ptr<Simulation> make_simulation_of<Fp64>(app::Session&, app::Report&,
-                                                                     const Settings&, const Start&);
+                                                                     const Settings&, const Context&,
+                                                                     const Start&);
 extern template std::unique_ptr<Simulation> make_simulation_of<Mixed>(app::Session&, app::Report&,
-                                                                      const Settings&, const Start&);
+                                                                      const Settings&, const Context&,
+                                                                      const Start&);
 extern template std::unique_ptr<Simulation> make_simulation_of<Fp32>(app::Session&, app::Report&,
-                                                                     const Settings&, const Start&);
+                                                                     const Settings&, const Context&,
+                                                                     const Start&);
 
 }  // namespace selvage::md

@@ -3,6 +3,6 @@
 namespace selvage::md {
 
 template std::unique_ptr<Simulation> make_simulation_of<Mixed>(app::Session&, app::Report&, const Settings&,
-                                                               const Start&);
+                                                               const Context&, const Start&);
 
 }  // namespace selvage::md

@@ -28,6 +28,13 @@ class Frame {
     single_ = {{0}, {rank == 0 ? 1 : 0}};
     edges_ = {{0}, {rank == 0 ? 3 : 0}};
     for (int axis = 0; axis < 3; ++axis) lengths_[axis] = state.domain.length(axis);
+    int ranks = 1;
+    check_mpi(MPI_Comm_size(comm, &ranks), "MPI_Comm_size");
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(ranks));
+    const std::int64_t own = state.atoms();
+    check_mpi(MPI_Allgather(&own, 1, MPI_INT64_T, counts.data(), 1, MPI_INT64_T, comm), "MPI_Allgather");
+    first_ = std::accumulate(counts.begin(), counts.begin() + rank, std::int64_t{0});
+    all_ = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
     add<double>("position", 3, state.positions.data());
     add<double>("velocity", 3, state.velocities.data());
     add<std::int32_t>("image", 3, state.images.data());
@@ -40,17 +47,22 @@ class Frame {
  private:
   template <class T>
   void add(const char* name, std::int64_t components, const void* data) {
-    const std::int64_t atoms = state_.atoms();
-    std::vector<std::int64_t> extent{1, atoms};
-    if (components > 1) extent.push_back(components);
-    const app::ArrayBox all{std::vector<std::int64_t>(extent.size(), 0), extent};
-    arrays_.push_back({element(name) + "/value", app::element_type_of<T>(), extent, all, data});
+    std::vector<std::int64_t> extent{1, all_};
+    app::ArrayBox own{{0, first_}, {1, first_ + state_.atoms()}};
+    if (components > 1) {
+      extent.push_back(components);
+      own.begin.push_back(0);
+      own.end.push_back(components);
+    }
+    arrays_.push_back({element(name) + "/value", app::element_type_of<T>(), extent, own, data});
     arrays_.push_back({element(name) + "/step", app::ElementType::int64, {1}, single_, &state_.step});
     arrays_.push_back({element(name) + "/time", app::ElementType::float64, {1}, single_, &time_});
   }
 
   const State& state_;
   double time_;
+  std::int64_t first_ = 0;  ///< of this rank's atoms
+  std::int64_t all_ = 0;
   double lengths_[3];
   app::ArrayBox single_;
   app::ArrayBox edges_;

@@ -57,17 +57,20 @@ refuse "cutoff is 2.5.*2.4" --restart "$restart" --set pair.cutoff=2.4
 refuse "thermostat is none.*langevin" --restart "$restart" --set thermostat.kind=langevin
 refuse "after step 10.*run.steps = 5" --restart "$restart" --steps 5
 
-expect_failure 2 "md runs on one rank so far, not on 2" 2 "${small[@]}" --steps 1 --out "$out"
+expect_failure 2 "2 ranks along [xyz] have boxes of 3.35.* sigma, and ghosts reach 4: use fewer ranks" 2 "${small[@]}" \
+  --steps 1 --out "$out" --set pair.cutoff=3.7
 if [[ $(checksums "$out") != "$before" ]]; then fail "bad input changed earlier output in $out"; fi
 
 # Found out while it runs: a run-time error that names atom and step.
 expect_failure 1 "atom [0-9]+ moved more than a cutoff \(2.5 sigma\) in step [0-9]+: the time step of 0.1 tau is too long" 1 \
   "${small[@]}" --steps 1000 --set run.dt=0.1 --set restart.every=1 --out "$scratch/blown"
+expect_failure 1 "atom [0-9]+ moved more than a cutoff .*numeric, rank [01], " 2 "${small[@]}" --steps 1000 --set run.dt=0.1 \
+  --out "$scratch/blown_by_two"
 if [[ ! -s $scratch/blown/restart_00000001.h5 ]]; then fail "the restart file from before the error is gone"; fi
 expect_failure 1 "garbage.h5" 1 "${small[@]}" --steps 5 --out "$scratch/garbage.h5/below"
 
 # The plan alone, and what stands in run.json.
 expect_success 1 --set "system.cells=[4,4,4]" --check
-expect_text "^256 atoms, .* fp64, cutoff 2.5, full list" "the plan"
+expect_text "^256 atoms, [0-9]+ ghosts on rank 0, fp64, cutoff 2.5, full list" "the plan"
 grep -q '"unit": "Matom-steps/s"' "$out/run.json" || fail "run.json lacks the figure of merit"
 finish

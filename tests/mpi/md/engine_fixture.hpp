@@ -24,7 +24,8 @@ struct TestRun {
   app::Breakdown breakdown{"md", false};
   Engine<Numbers, Space> engine;
 
-  TestRun(const State& state, const EngineOptions& options) : engine(Space(), state, options, breakdown) {}
+  TestRun(const State& state, const EngineOptions& options)
+      : engine(Space(), state, options, {state.domain, options.list_cutoff()}, breakdown) {}
 
   void advance(int steps, bool rebuild_in_last = false) {
     for (int step = 1; step <= steps; ++step) engine.advance(step == steps, rebuild_in_last && step == steps);

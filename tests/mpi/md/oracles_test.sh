@@ -11,6 +11,18 @@ for settings in "" "--set list.kind=half" "--precision mixed" "--precision fp32"
   expect_text "^VERIFY ok momentum" "lj.toml $settings"
   expect_text "^FOM: [0-9.e+-]+ Matom-steps/s$" "lj.toml $settings"
 done
+# Several ranks: boxes that are cut along one, two and all axes, ghosts' forces carried back, hosts that share no memory.
+for case in "2 --precision mixed" "3 --set list.kind=half" "4" "8 --set list.kind=half"; do
+  read -ra more <<<"$case"
+  expect_success "${more[0]}" "$INPUTS/lj.toml" "${quiet[@]}" "${more[@]:1}"
+  expect_text "^VERIFY ok known figures" "lj.toml on $case"
+  expect_text "^VERIFY ok momentum" "lj.toml on $case"
+done
+SELVAGE_LOGICAL_HOSTS=2x2 expect_success 4 "$INPUTS/lj.toml" "${quiet[@]}"
+expect_text "^VERIFY ok known figures" "lj.toml on 2x2 logical hosts"
+expect_success 4 "$INPUTS/drift.toml" "${quiet[@]}" --steps 400
+expect_text "^VERIFY ok energy" "drift.toml on 4 ranks"
+
 # Both ends of the table were compared, not only some row: 11 rows, 10 digits at step 100 in fp64.
 expect_success 1 "$INPUTS/lj.toml" "${quiet[@]}"
 if [[ $(wc -l <"$scratch/out/thermo.csv") -ne 12 ]]; then fail "thermo.csv hasn't 11 rows"; fi

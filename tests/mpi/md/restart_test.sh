@@ -20,6 +20,19 @@ for settings in "" "--set list.rebuild=displacement" "--precision fp32" "--preci
   done
 done
 
+# On several ranks, with atoms that have changed ranks in between.
+for settings in "2" "4 --set list.rebuild=displacement"; do
+  read -ra more <<<"$settings"
+  wide=("${more[0]}" "${common[@]}" --set "system.cells=[8,8,8]" "${more[@]:1}")
+  rm -rf "$scratch/wide" "$scratch/parts"
+  expect_success "${wide[@]}" --steps 65 --out "$scratch/wide"
+  expect_success "${wide[@]}" --steps 30 --out "$scratch/parts"
+  expect_success "${wide[@]}" --steps 65 --out "$scratch/parts" --restart "$scratch/parts/restart_00000030.h5"
+  for file in thermo.csv restart_00000060.h5 trajectory_00000060.h5; do
+    cmp "$scratch/wide/$file" "$scratch/parts/$file" || fail "$file differs on $settings"
+  done
+done
+
 # A frame as the start of another run: the same energy, and velocities kept unless a temperature is given.
 energy_of() { awk -F, -v step="$2" '$1 == step { print $3, $2 }' "$1/thermo.csv"; }
 expect_success 1 --state "$scratch/whole/trajectory_00000060.h5" --quiet --steps 0 --out "$scratch/again"
