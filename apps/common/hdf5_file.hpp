@@ -64,6 +64,10 @@ template <class T>
 using Attribute = std::variant<std::int64_t, double, std::string>;
 using Attributes = std::map<std::string, Attribute>;
 
+/// A list as an attribute: of whole numbers, or of texts.
+using ListAttributes =
+    std::map<std::string, std::variant<std::vector<std::int64_t>, std::vector<std::string>>>;
+
 /// How the ranks' boxes get into the file: each rank writes its own (parallel HDF5), or rank 0 writes for
 /// all.
 enum class WriteMode { automatic, parallel, gathered };
@@ -71,13 +75,17 @@ enum class WriteMode { automatic, parallel, gathered };
 /// "1.10.8, parallel" or "1.10.8, serial, gathered on rank 0".
 [[nodiscard]] std::string describe_hdf5();
 
-/// Writes one HDF5 file with these arrays and, on its root group, these attributes. Collective over `comm`.
+/// Writes one HDF5 file with these arrays and attributes. Collective over `comm`.
+///
+/// A name may be a path, "particles/all/id": its groups are made. The attribute "h5md/version" is one of the group
+/// h5md, "version" one of the root group.
 ///
 /// The file is written as PATH.partial, flushed to the disk and renamed, so PATH is either the earlier file
 /// or the complete new one.
 /// \throws AgreedError{io} with path and reason on all ranks; the partial file is then removed.
 void write_hdf5(MPI_Comm comm, const std::string& path, std::span<const ArrayBlock> arrays,
-                const Attributes& attributes, WriteMode mode = WriteMode::automatic);
+                const Attributes& attributes, WriteMode mode = WriteMode::automatic,
+                const ListAttributes& lists = {});
 
 /// Reads an HDF5 file, e.g. to restart on any number of ranks. The constructor and read() are not
 /// collective; each rank opens the file by itself.

@@ -26,6 +26,39 @@ Hdf5Handle text_type(const std::string& text) {
   return type;
 }
 
+/// Makes missing groups of a path on the way.
+Hdf5Handle with_groups() {
+  Hdf5Handle options(check_hdf5(H5Pcreate(H5P_LINK_CREATE), "H5Pcreate"), H5Pclose);
+  check_hdf5(H5Pset_create_intermediate_group(options.id(), 1), "H5Pset_create_intermediate_group");
+  return options;
+}
+
+/// The group of that path, made where it isn't there yet.
+Hdf5Handle group_at(hid_t file, const std::string& path) {
+  std::string so_far;
+  bool exists = true;
+  for (std::size_t end = 0; exists && end != std::string::npos;) {
+    end = path.find('/', so_far.empty() ? 0 : so_far.size() + 1);
+    so_far = path.substr(0, end);
+    exists = H5Lexists(file, so_far.c_str(), H5P_DEFAULT) > 0;
+  }
+  if (exists) return {check_hdf5(H5Gopen2(file, path.c_str(), H5P_DEFAULT), "H5Gopen2 of " + path), H5Gclose};
+  const Hdf5Handle options = with_groups();
+  const hid_t group = H5Gcreate2(file, path.c_str(), options.id(), H5P_DEFAULT, H5P_DEFAULT);
+  return {check_hdf5(group, "H5Gcreate2 of " + path), H5Gclose};
+}
+
+void write_attribute(hid_t file, const std::string& path, hid_t type, hid_t space, const void* data) {
+  const std::size_t slash = path.rfind('/');
+  Hdf5Handle group;
+  if (slash != std::string::npos) group = group_at(file, path.substr(0, slash));
+  const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+  const hid_t attribute =
+      H5Acreate2(group.valid() ? group.id() : file, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT);
+  const Hdf5Handle handle(check_hdf5(attribute, "H5Acreate2 of " + path), H5Aclose);
+  check_hdf5(H5Awrite(handle.id(), type, data), "H5Awrite of " + path);
+}
+
 /// "file write failed: time = ..., errno = 28, error message = 'No space left on device', buf = ..." without
 /// what is of use to HDF5's own developers only.
 std::string shorten(const std::string& reason) {
@@ -105,12 +138,12 @@ Hdf5Handle create_dataset(hid_t file, const ArrayBlock& array) {
   check_hdf5(H5Pset_fill_time(options.id(), H5D_FILL_TIME_NEVER), "H5Pset_fill_time");
   // Without times, equal results are equal files.
   check_hdf5(H5Pset_obj_track_times(options.id(), false), "H5Pset_obj_track_times");
-  const hid_t dataset = H5Dcreate2(file, array.name.c_str(), native_type(array.type), space.id(), H5P_DEFAULT,
-                                   options.id(), H5P_DEFAULT);
+  const hid_t dataset = H5Dcreate2(file, array.name.c_str(), native_type(array.type), space.id(),
+                                   with_groups().id(), options.id(), H5P_DEFAULT);
   return {check_hdf5(dataset, "H5Dcreate2 of " + array.name), H5Dclose};
 }
 
-void write_attribute(hid_t file, const std::string& name, const Attribute& value) {
+void write_attribute(hid_t file, const std::string& path, const Attribute& value) {
   Hdf5Handle type;
   const void* data = nullptr;
   if (const auto* text = std::get_if<std::string>(&value)) {
@@ -124,11 +157,23 @@ void write_attribute(hid_t file, const std::string& name, const Attribute& value
     data = &std::get<double>(value);
   }
   const Hdf5Handle scalar(check_hdf5(H5Screate(H5S_SCALAR), "H5Screate"), H5Sclose);
-  const Hdf5Handle attribute(
-      check_hdf5(H5Acreate2(file, name.c_str(), type.id(), scalar.id(), H5P_DEFAULT, H5P_DEFAULT),
-                 "H5Acreate2 of " + name),
-      H5Aclose);
-  check_hdf5(H5Awrite(attribute.id(), type.id(), data), "H5Awrite of " + name);
+  write_attribute(file, path, type.id(), scalar.id(), data);
+}
+
+void write_attribute(hid_t file, const std::string& path, const ListAttributes::mapped_type& values) {
+  if (const auto* numbers = std::get_if<std::vector<std::int64_t>>(&values)) {
+    const Hdf5Handle space = simple_space({numbers->size()});
+    write_attribute(file, path, H5T_NATIVE_INT64, space.id(), numbers->data());
+    return;
+  }
+  const auto& texts = std::get<std::vector<std::string>>(values);
+  std::vector<const char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(text.c_str());
+  const Hdf5Handle type = copy_type(H5T_C_S1);
+  check_hdf5(H5Tset_size(type.id(), H5T_VARIABLE), "H5Tset_size");
+  check_hdf5(H5Tset_cset(type.id(), H5T_CSET_UTF8), "H5Tset_cset");
+  const Hdf5Handle space = simple_space({pointers.size()});
+  write_attribute(file, path, type.id(), space.id(), pointers.data());
 }
 
 void write_box(hid_t dataset, const ArrayBlock& array, const ArrayBox& box, const void* data) {

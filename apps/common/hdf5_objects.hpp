@@ -19,8 +19,9 @@ namespace selvage::app {
 /// An empty dataset for the array. \throws Error{io}
 [[nodiscard]] Hdf5Handle create_dataset(hid_t file, const ArrayBlock& array);
 
-/// One attribute of the root group. \throws Error{io}
-void write_attribute(hid_t file, const std::string& name, const Attribute& value);
+/// One attribute of the root group, or of the group that its path names. \throws Error{io}
+void write_attribute(hid_t file, const std::string& path, const Attribute& value);
+void write_attribute(hid_t file, const std::string& path, const ListAttributes::mapped_type& values);
 
 /// Writes one box of the array, by this rank alone. \throws Error{io}
 void write_box(hid_t dataset, const ArrayBlock& array, const ArrayBox& box, const void* data);

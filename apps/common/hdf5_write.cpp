@@ -50,10 +50,10 @@ class FileWriter {
     opens_ = parallel || rank_ == 0;
   }
 
-  void write(std::span<const ArrayBlock> arrays, const Attributes& attributes) {
+  void write(std::span<const ArrayBlock> arrays, const Attributes& attributes, const ListAttributes& lists) {
     try {
       step([&] { reserve(arrays); });
-      hdf5_step([&] { create(arrays, attributes); });
+      hdf5_step([&] { create(arrays, attributes, lists); });
       step([&] { hold_reserve(arrays); });
       for (std::size_t i = 0; i < arrays.size(); ++i) hdf5_step([&] { write_array(arrays[i], i); });
       hdf5_step([&] { close(); });
@@ -93,13 +93,14 @@ class FileWriter {
     if (rank_ == 0) hold_room(partial_, file_bytes(arrays));
   }
 
-  void create(std::span<const ArrayBlock> arrays, const Attributes& attributes) {
+  void create(std::span<const ArrayBlock> arrays, const Attributes& attributes, const ListAttributes& lists) {
     if (!opens_) return;
     silence_hdf5();
     const Hdf5Handle access = parallel_ ? parallel_access(comm_) : serial_access();
     const hid_t file = H5Fcreate(partial_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id());
     file_ = Hdf5Handle(check_hdf5(file, "H5Fcreate"), H5Fclose);
     for (const auto& [name, value] : attributes) write_attribute(file_.id(), name, value);
+    for (const auto& [name, values] : lists) write_attribute(file_.id(), name, values);
     for (const auto& array : arrays) datasets_.push_back(create_dataset(file_.id(), array));
   }
 
@@ -146,9 +147,9 @@ class FileWriter {
 }  // namespace
 
 void write_hdf5(MPI_Comm comm, const std::string& path, std::span<const ArrayBlock> arrays,
-                const Attributes& attributes, WriteMode mode) {
+                const Attributes& attributes, WriteMode mode, const ListAttributes& lists) {
   const bool parallel = mode == WriteMode::parallel || (mode == WriteMode::automatic && hdf5_is_parallel());
-  FileWriter(comm, path, parallel).write(arrays, attributes);
+  FileWriter(comm, path, parallel).write(arrays, attributes, lists);
 }
 
 std::string describe_hdf5() {

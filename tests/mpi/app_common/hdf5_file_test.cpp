@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -180,6 +181,48 @@ TEST(Hdf5File, KeepsAttributesBitByBit) {
     EXPECT_EQ(file.text("none"), "");
     EXPECT_TRUE(file.has_attribute("step"));
     EXPECT_FALSE(file.has_attribute("stop"));
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+TEST(Hdf5File, MakesTheGroupsThatNamesSpeakOf) {
+  const SharedDirectory dir;
+  const World world;
+  const Extent extent = {8, 3};
+  const ArrayBox box = slab(extent, 0, world.rank, world.ranks);
+  const auto values = box_values<double>(extent, box);
+  for (const auto mode : modes()) {
+    const std::vector arrays = {array_block<double>("a/b/value", extent, box, values),
+                                array_block<double>("a/c/value", extent, box, values)};
+    const Attributes attributes = {
+        {"top", std::int64_t{7}}, {"a/b/unit", std::string("sigma")}, {"new/one", 0.5}};
+    const ListAttributes lists = {{"a/version", std::vector<std::int64_t>{1, 1, 4}},
+                                  {"a/names", std::vector<std::string>{"first", "the second"}}};
+    write_hdf5(MPI_COMM_WORLD, dir / "f.h5", arrays, attributes, mode, lists);
+    const Hdf5Reader reader(dir / "f.h5");
+    EXPECT_EQ(reader.extent("a/b/value"), extent);
+    EXPECT_TRUE(reader.has_array("a/c/value"));
+    EXPECT_FALSE(reader.has_array("a/d/value"));
+    EXPECT_FALSE(reader.has_array("d/e/value"));
+    EXPECT_EQ(reader.integer("top"), 7);
+    const Hdf5Handle file(H5Fopen((dir / "f.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+    double one = 0;
+    const Hdf5Handle scalar(H5Aopen_by_name(file.id(), "new", "one", H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+    EXPECT_GE(H5Aread(scalar.id(), H5T_NATIVE_DOUBLE, &one), 0);
+    EXPECT_EQ(one, 0.5);
+    EXPECT_GT(H5Aexists_by_name(file.id(), "a/b", "unit", H5P_DEFAULT), 0);
+    std::array<std::int64_t, 3> version = {};
+    const Hdf5Handle list(H5Aopen_by_name(file.id(), "a", "version", H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+    const Hdf5Handle space(H5Aget_space(list.id()), H5Sclose);
+    ASSERT_EQ(H5Sget_simple_extent_npoints(space.id()), 3);
+    EXPECT_GE(H5Aread(list.id(), H5T_NATIVE_INT64, version.data()), 0);
+    EXPECT_EQ(version, (std::array<std::int64_t, 3>{1, 1, 4}));
+    const Hdf5Handle names(H5Aopen_by_name(file.id(), "a", "names", H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+    const Hdf5Handle type(H5Aget_type(names.id()), H5Tclose);
+    std::array<char*, 2> texts = {};
+    ASSERT_GE(H5Aread(names.id(), type.id(), texts.data()), 0);
+    EXPECT_STREQ(texts[1], "the second");
+    for (char* const text : texts) H5free_memory(text);
     MPI_Barrier(MPI_COMM_WORLD);
   }
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Input that can't be used ends all ranks with one clear message and exit code 2, and touches no earlier output.
 # shellcheck source-path=SCRIPTDIR
-source "$(dirname "${BASH_SOURCE[0]}")/program.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../support/program.sh"
 
 out=$scratch/out
 small=(--set "grid.cells=[24,24]" --quiet)

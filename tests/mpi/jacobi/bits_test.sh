@@ -2,7 +2,7 @@
 # Fields don't depend on ranks, process grid, overlap, transport or steps per exchange: each run equals the serial
 # solution bit by bit.
 # shellcheck source-path=SCRIPTDIR
-source "$(dirname "${BASH_SOURCE[0]}")/program.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../support/program.sh"
 
 check() {
   expect_success "$1" --out "$scratch/out" --set output.fields=false --set run.norm_every=7 --steps 30 --compare-serial \

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # A rank that dies or hangs ends the run, and the files written so far can be continued from.
 # shellcheck source-path=SCRIPTDIR
-source "$(dirname "${BASH_SOURCE[0]}")/program.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../support/program.sh"
 
 # start ARGUMENT...: four ranks in the background; the launcher's process id in $launcher_pid.
 start() {
   # shellcheck disable=SC2086
-  $LAUNCHER 4 "$JACOBI" --set "grid.cells=[48,48]" --steps 1000000000 --set output.fields=false --quiet "$@" \
+  $LAUNCHER 4 "$PROGRAM" --set "grid.cells=[48,48]" --steps 1000000000 --set output.fields=false --quiet "$@" \
     >"$scratch/output" 2>&1 </dev/null &
   launcher_pid=$!
 }
@@ -32,7 +32,7 @@ descendants() {
 pid_of_rank() {
   local pid
   for pid in $(descendants "$launcher_pid"); do
-    if [[ $(readlink "/proc/$pid/exe") == "$(readlink -f "$JACOBI")" ]] &&
+    if [[ $(readlink "/proc/$pid/exe") == "$(readlink -f "$PROGRAM")" ]] &&
       tr '\0' '\n' <"/proc/$pid/environ" | grep -qxE "(OMPI_COMM_WORLD_RANK|PMI_RANK)=$1"; then
       echo "$pid"
       return

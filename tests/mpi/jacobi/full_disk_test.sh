@@ -2,7 +2,7 @@
 # A file that can't be written ends all ranks with one message that names it, and the earlier files stay as they were.
 # The limit on file sizes stands for a full disk: it needs no privileges, and the failing call is the same.
 # shellcheck source-path=SCRIPTDIR
-source "$(dirname "${BASH_SOURCE[0]}")/program.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../support/program.sh"
 
 out=$scratch/out
 common=(--set "grid.cells=[2100,2100]" --set run.norm_every=1 --set restart.every=2 --set output.fields=false

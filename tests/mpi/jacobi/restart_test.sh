@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A run that was stopped and continued leaves the same bits as one that was not.
 # shellcheck source-path=SCRIPTDIR
-source "$(dirname "${BASH_SOURCE[0]}")/program.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../support/program.sh"
 
 # The stop lies within a cycle of three sweeps per exchange.
 common=(--set "grid.cells=[41,38]" --set run.norm_every=3 --set restart.every=20 --set output.fields_every=10

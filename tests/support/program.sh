@@ -1,7 +1,8 @@
-# Sourced by the tests that run jacobi as a user would. They need LAUNCHER (the number of ranks comes next), JACOBI (the
-# program) and INPUTS (its input files).
+# Sourced by the tests that run a mini-app as a user would. They need LAUNCHER (the number of ranks comes next), PROGRAM
+# (the mini-app) and INPUTS (its input files).
 set -u
-: "${LAUNCHER:?}" "${JACOBI:?}" "${INPUTS:?}"
+: "${LAUNCHER:?}" "${PROGRAM:?}" "${INPUTS:?}"
+app=$(basename "$PROGRAM")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 failures=0
@@ -19,7 +20,7 @@ run() {
   code=0
   # LAUNCHER is a command line.
   # shellcheck disable=SC2086
-  $LAUNCHER "$ranks" "$JACOBI" "$@" >"$scratch/output" 2>&1 </dev/null || code=$?
+  $LAUNCHER "$ranks" "$PROGRAM" "$@" >"$scratch/output" 2>&1 </dev/null || code=$?
 }
 
 expect_success() {
@@ -39,9 +40,9 @@ expect_failure() {
   run "$@"
   if [[ $code -ne $expected_code ]]; then fail "exit code $code instead of $expected_code: $*"; fi
   local messages
-  messages=$(grep -c '^jacobi: error:' "$scratch/output")
+  messages=$(grep -c "^$app: error:" "$scratch/output")
   if [[ $messages -ne 1 ]]; then fail "$messages messages instead of 1: $*"; fi
-  if ! grep -qE -- "^jacobi: error:.*($regex)" "$scratch/output"; then fail "no message matches '$regex': $*"; fi
+  if ! grep -qE -- "^$app: error:.*($regex)" "$scratch/output"; then fail "no message matches '$regex': $*"; fi
 }
 
 # checksums DIRECTORY: of all files in it, to see that none changed.

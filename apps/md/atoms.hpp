@@ -1,0 +1,185 @@
+#pragma once
+
+#include "md/state.hpp"
+#include "md/vectors.hpp"
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace selvage::md {
+
+/// The atoms of one rank in the memory of `Space`: those it owns, then its ghosts, which are copies of atoms near
+/// its sides. Arrays may be longer than what they hold.
+template <class Real, class Space>
+struct Atoms {
+  template <class T>
+  using Array = Kokkos::View<T*, typename Space::memory_space>;
+
+  Array<Position<Real>> positions;  ///< owned, then ghosts
+  Array<Vec3<Real>> forces;         ///< as positions; those on ghosts only with half lists
+  Array<Vec3<Real>> velocities;     ///< owned
+  Array<std::int64_t> ids;          ///< owned
+  Array<Images> images;             ///< owned
+  int owned = 0;
+  int ghosts = 0;
+
+  [[nodiscard]] int all() const { return owned + ghosts; }
+};
+
+namespace detail {
+
+template <class Real>
+[[nodiscard]] KOKKOS_FUNCTION Vec3<Real> narrowed(const Vec3<double>& v) {
+  return {static_cast<Real>(v.x), static_cast<Real>(v.y), static_cast<Real>(v.z)};
+}
+
+template <class View>
+[[nodiscard]] View uninitialised(const std::string& label, std::size_t extent) {
+  return View(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), extent);
+}
+
+}  // namespace detail
+
+/// Makes room for `count` owned atoms; what is there stays.
+template <class Real, class Space>
+void reserve_owned(Atoms<Real, Space>& atoms, std::int64_t count) {
+  const auto wanted = static_cast<std::size_t>(count);
+  const auto grow = [&](auto& array) {
+    if (array.extent(0) < wanted) Kokkos::resize(array, wanted + wanted / 8);
+  };
+  grow(atoms.positions);
+  grow(atoms.forces);
+  grow(atoms.velocities);
+  grow(atoms.ids);
+  grow(atoms.images);
+}
+
+/// Makes room for ghosts; what is there stays. \param ghosts  how many there will be
+template <class Real, class Space>
+void reserve_ghosts(const Space& space, Atoms<Real, Space>& atoms, int ghosts) {
+  const auto wanted = static_cast<std::size_t>(atoms.owned) + static_cast<std::size_t>(ghosts);
+  if (atoms.positions.extent(0) >= wanted) return;
+  // A tenth more, so that an ordinary change of density doesn't come here again.
+  const std::size_t extent = wanted + static_cast<std::size_t>(ghosts) / 10;
+  const auto grow = [&](auto& array, const char* label) {
+    auto grown = detail::uninitialised<std::decay_t<decltype(array)>>(label, extent);
+    const auto kept = std::make_pair(std::size_t{0}, array.extent(0));
+    Kokkos::deep_copy(space, Kokkos::subview(grown, kept), array);
+    array = grown;
+  };
+  grow(atoms.positions, "positions");
+  grow(atoms.forces, "forces");
+}
+
+/// Copies a state's atoms to `Space`, in its order. Waits.
+template <class Real, class Space>
+[[nodiscard]] Atoms<Real, Space> upload(const Space& space, const State& state) {
+  Atoms<Real, Space> atoms;
+  const std::size_t owned = state.ids.size();
+  atoms.owned = static_cast<int>(owned);
+  atoms.positions = decltype(atoms.positions)("positions", owned);
+  atoms.forces = decltype(atoms.forces)("forces", owned);
+  atoms.velocities = decltype(atoms.velocities)("velocities", owned);
+  atoms.ids = decltype(atoms.ids)("ids", owned);
+  atoms.images = decltype(atoms.images)("images", owned);
+  const auto positions = Kokkos::create_mirror_view(atoms.positions);
+  const auto velocities = Kokkos::create_mirror_view(atoms.velocities);
+  const auto ids = Kokkos::create_mirror_view(atoms.ids);
+  const auto images = Kokkos::create_mirror_view(atoms.images);
+  for (std::size_t i = 0; i < owned; ++i) {
+    const auto x = detail::narrowed<Real>(state.positions[i]);
+    positions(i) = {x.x, x.y, x.z, 0};
+    velocities(i) = detail::narrowed<Real>(state.velocities[i]);
+    ids(i) = state.ids[i];
+    images(i) = state.images[i];
+  }
+  Kokkos::deep_copy(space, atoms.positions, positions);
+  Kokkos::deep_copy(space, atoms.velocities, velocities);
+  Kokkos::deep_copy(space, atoms.ids, ids);
+  Kokkos::deep_copy(space, atoms.images, images);
+  space.fence("md: atoms copied");
+  return atoms;
+}
+
+/// Copies the owned atoms back, in their present order. Waits. Fills all but the state's box and step.
+template <class Real, class Space>
+[[nodiscard]] State download(const Space& space, const Atoms<Real, Space>& atoms) {
+  space.fence("md: before reading the atoms");
+  const auto positions = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, atoms.positions);
+  const auto velocities = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, atoms.velocities);
+  const auto ids = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, atoms.ids);
+  const auto images = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, atoms.images);
+  State state;
+  for (int i = 0; i < atoms.owned; ++i) {
+    const Position<Real>& x = positions(i);
+    const Vec3<Real>& v = velocities(i);
+    state.ids.push_back(ids(i));
+    state.positions.push_back({x.x, x.y, x.z});
+    state.velocities.push_back({v.x, v.y, v.z});
+    state.images.push_back(images(i));
+  }
+  return state;
+}
+
+/// Copies the owned positions to an array of their own, which grows where it has to.
+template <class Real, class Space>
+void remember_positions(const Space& space, const Atoms<Real, Space>& atoms,
+                        typename Atoms<Real, Space>::template Array<Position<Real>>& copy) {
+  const auto owned = std::make_pair(0, atoms.owned);
+  if (copy.extent(0) < static_cast<std::size_t>(atoms.owned)) {
+    copy = detail::uninitialised<std::decay_t<decltype(copy)>>("listed positions",
+                                                               static_cast<std::size_t>(atoms.owned));
+  }
+  Kokkos::deep_copy(space, Kokkos::subview(copy, owned), Kokkos::subview(atoms.positions, owned));
+}
+
+namespace detail {
+
+template <class Real>
+struct PeriodicAxis {
+  Real lower, upper, length;
+  KOKKOS_FUNCTION void wrap(Real& x, std::int32_t& image) const {
+    if (x >= lower && x < upper) return;
+    const Real crossings = Kokkos::floor((x - lower) / length);
+    x -= crossings * length;
+    image += static_cast<std::int32_t>(crossings);
+    // Rounding may leave it just outside.
+    if (x < lower) x = lower;
+    if (x >= upper) {
+      x = lower;
+      ++image;
+    }
+  }
+};
+
+}  // namespace detail
+
+/// Wraps owned atoms that have left the box, and counts it in their images.
+template <class Real, class Space>
+void wrap(const Space& space, const Atoms<Real, Space>& atoms, const Domain& domain) {
+  const auto axis = [&](int a) {
+    return detail::PeriodicAxis<Real>{static_cast<Real>(domain.lower[a]), static_cast<Real>(domain.upper[a]),
+                                      static_cast<Real>(domain.length(a))};
+  };
+  const auto along_x = axis(0);
+  const auto along_y = axis(1);
+  const auto along_z = axis(2);
+  const auto positions = atoms.positions;
+  const auto images = atoms.images;
+  Kokkos::parallel_for(
+      "md::wrap", Kokkos::RangePolicy<Space>(space, 0, atoms.owned), KOKKOS_LAMBDA(int i) {
+        Position<Real> x = positions(i);
+        Images image = images(i);
+        along_x.wrap(x.x, image.x);
+        along_y.wrap(x.y, image.y);
+        along_z.wrap(x.z, image.z);
+        positions(i) = x;
+        images(i) = image;
+      });
+}
+
+}  // namespace selvage::md

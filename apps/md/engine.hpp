@@ -1,0 +1,303 @@
+#pragma once
+
+#include "common/breakdown.hpp"
+#include "md/cells.hpp"
+#include "md/engine_options.hpp"
+#include "md/ghosts/periodic_images.hpp"
+#include "md/lennard_jones.hpp"
+#include "md/motion.hpp"
+#include "md/neighbour_list.hpp"
+#include "md/thermo.hpp"
+
+#include <selvage/error.hpp>
+
+#include <Kokkos_Core.hpp>
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace selvage::md {
+
+/// Steps the atoms of one rank. Kernels are enqueued on one instance; the host waits only where lists are rebuilt
+/// or something is measured.
+/// \tparam Numbers  Fp64, Mixed or Fp32
+/// \tparam Ghosts   where copies of atoms beyond the box's sides come from (ghosts/)
+template <class Numbers, class Space, class Ghosts = PeriodicImages<typename Numbers::Stored, Space>>
+class Engine {
+ public:
+  using Real = typename Numbers::Stored;
+
+  /// Copies the atoms, lists neighbours and computes forces.
+  /// Collective where ghosts are.
+  /// \param state   checked by check_state(): this rank's atoms, or any, which then go to their ranks
+  /// \param ghosts  for the state's box and the list's cutoff
+  /// \throws Error{input} that names a pair of atoms that overlap
+  Engine(const Space& space, const State& state, const EngineOptions& options, Ghosts ghosts,
+         app::Breakdown& breakdown);
+
+  [[nodiscard]] std::int64_t step() const { return step_; }
+  [[nodiscard]] std::int64_t rebuilds() const { return rebuilds_; }
+  /// Of this rank.
+  [[nodiscard]] std::int64_t atoms() const { return atoms_.owned; }
+  [[nodiscard]] int ghosts() const { return atoms_.ghosts; }
+  [[nodiscard]] std::string explain() const { return ghosts_.explain(); }
+
+  /// One step. Enqueues, and waits where lists are rebuilt.
+  /// \param rebuild  whether to rebuild the lists in this step in any case
+  /// \throws Error{numeric} at a rebuild, naming atom and step, once an atom has moved a cutoff in one step
+  void advance(bool measured, bool rebuild);
+
+  /// The state after step(); valid after the constructor and after a step with `measured`. Waits.
+  /// \throws Error{numeric} as advance()
+  [[nodiscard]] ThermoRow measure();
+
+  /// The atoms in their present order. Waits. A run that starts from it goes on with the same bits if this step
+  /// rebuilt the lists.
+  [[nodiscard]] State state();
+
+  /// The forces on the owned atoms, in state()'s order. Waits.
+  [[nodiscard]] std::vector<Vec3<double>> forces() const;
+
+ private:
+  void rebuild();
+  void compute(bool measured);
+  void finish_step();
+  [[nodiscard]] bool rebuild_is_due();
+  [[nodiscard]] double largest_displacement() const;
+  void check_runaways() const;
+  void check_overlap() const;
+
+  Space space_;
+  Domain domain_;
+  EngineOptions options_;
+  Atoms<Real, Space> atoms_;
+  Ghosts ghosts_;
+  CellBins<Real, Space> bins_;
+  NeighbourList<Real, Space> list_;
+  Motion<Real, Space> motion_;
+  LennardJones<typename Numbers::Computed> law_;
+  typename Atoms<Real, Space>::template Array<Position<Real>>
+      listed_positions_;  ///< when the lists were made
+  PairSums pairs_;
+  std::int64_t step_;
+  std::int64_t listed_at_ = 0;
+  std::int64_t rebuilds_ = 0;
+  bool step_is_open_ = false;  ///< the second half of the step's velocity update is still to come
+
+  app::Breakdown& breakdown_;
+  app::Breakdown::Phase force_phase_;
+  app::Breakdown::Phase ghost_phase_;
+  app::Breakdown::Phase list_phase_;
+  app::Breakdown::Phase motion_phase_;
+};
+
+namespace detail {
+
+/// The largest squared distance between two arrays of positions. Waits.
+template <class Real, class Space, class View>
+double largest_squared_distance(const Space& space, int count, const View& from, const View& to) {
+  double largest = 0;
+  Kokkos::parallel_reduce(
+      "md::largest_displacement", Kokkos::RangePolicy<Space>(space, 0, count),
+      KOKKOS_LAMBDA(int i, double& most) {
+        const Position<Real> a = from(i);
+        const Position<Real> b = to(i);
+        const double dx = b.x - a.x;
+        const double dy = b.y - a.y;
+        const double dz = b.z - a.z;
+        const double squared = dx * dx + dy * dy + dz * dz;
+        if (squared > most) most = squared;
+      },
+      Kokkos::Max<double>(largest));
+  return largest;
+}
+
+/// The closest listed pair.
+struct ClosePair {
+  double squared;
+  int atom;
+};
+
+template <class Real, class Space>
+ClosePair closest_pair(const Space& space, const Atoms<Real, Space>& atoms,
+                       const NeighbourTable<Space>& table) {
+  using Reducer = Kokkos::MinLoc<double, int>;
+  typename Reducer::value_type closest;
+  const auto positions = atoms.positions;
+  Kokkos::parallel_reduce(
+      "md::closest_pair", Kokkos::RangePolicy<Space>(space, 0, atoms.owned),
+      KOKKOS_LAMBDA(int i, typename Kokkos::MinLoc<double, int>::value_type& least) {
+        const Position<Real> x = positions(i);
+        for (int k = 0; k < table.counts(i); ++k) {
+          const Position<Real> y = positions(table.neighbours(i, k));
+          const double dx = x.x - y.x;
+          const double dy = x.y - y.y;
+          const double dz = x.z - y.z;
+          const double squared = dx * dx + dy * dy + dz * dz;
+          if (squared < least.val) least = {squared, i};
+        }
+      },
+      Reducer(closest));
+  return {closest.val, closest.loc};
+}
+
+}  // namespace detail
+
+template <class Numbers, class Space, class Ghosts>
+Engine<Numbers, Space, Ghosts>::Engine(const Space& space, const State& state, const EngineOptions& options,
+                                       Ghosts ghosts, app::Breakdown& breakdown)
+    : space_(space),
+      domain_(state.domain),
+      options_(options),
+      atoms_(upload<Real>(space, state)),
+      ghosts_(std::move(ghosts)),
+      bins_(ghosts_.box(), options.list_cutoff()),
+      list_(options.list, options.list_cutoff()),
+      motion_(space, options.dt, options.cutoff, options.langevin),
+      law_(LennardJones<typename Numbers::Computed>::with(options.cutoff, options.shifted)),
+      step_(state.step),
+      breakdown_(breakdown),
+      force_phase_(breakdown.phase("force")),
+      ghost_phase_(breakdown.phase("ghosts")),
+      list_phase_(breakdown.phase("list")),
+      motion_phase_(breakdown.phase("motion")) {
+  rebuild();
+  rebuilds_ = 0;
+  check_overlap();
+  compute(true);
+}
+
+template <class Numbers, class Space, class Ghosts>
+void Engine<Numbers, Space, Ghosts>::advance(bool measured, bool rebuild_now) {
+  {
+    const auto timer = breakdown_.time(space_, motion_phase_);
+    if (step_is_open_) {
+      motion_.end_and_begin_step(space_, atoms_, step_);
+    } else {
+      motion_.begin_step(space_, atoms_, step_);
+    }
+  }
+  ++step_;
+  step_is_open_ = true;
+  if (rebuild_now || rebuild_is_due()) {
+    rebuild();
+  } else {
+    const auto timer = breakdown_.time(space_, ghost_phase_);
+    ghosts_.update(space_, atoms_);
+  }
+  compute(measured);
+}
+
+template <class Numbers, class Space, class Ghosts>
+void Engine<Numbers, Space, Ghosts>::compute(bool measured) {
+  {
+    const auto timer = breakdown_.time(space_, force_phase_);
+    compute_forces<Numbers>(space_, law_, atoms_, list_.kind(), list_.table(), measured ? &pairs_ : nullptr);
+  }
+  if (list_.kind() == ListKind::full) return;
+  const auto timer = breakdown_.time(space_, ghost_phase_);
+  ghosts_.add_forces(space_, atoms_);
+}
+
+template <class Numbers, class Space, class Ghosts>
+bool Engine<Numbers, Space, Ghosts>::rebuild_is_due() {
+  if ((step_ - listed_at_) % options_.rebuild_every != 0) return false;
+  if (!options_.checks_displacement) return true;
+  // Two atoms that come towards each other share the skin. Written so that NaN counts too.
+  const auto timer = breakdown_.time(space_, list_phase_);
+  return !(2 * ghosts_.largest_over_ranks(largest_displacement()) <= options_.skin);
+}
+
+template <class Numbers, class Space, class Ghosts>
+double Engine<Numbers, Space, Ghosts>::largest_displacement() const {
+  return std::sqrt(
+      detail::largest_squared_distance<Real>(space_, atoms_.owned, listed_positions_, atoms_.positions));
+}
+
+template <class Numbers, class Space, class Ghosts>
+void Engine<Numbers, Space, Ghosts>::rebuild() {
+  const auto timer = breakdown_.time(space_, list_phase_);
+  check_runaways();
+  ghosts_.migrate(space_, atoms_);
+  bins_.sort(space_, atoms_.positions, atoms_.owned);
+  reorder(space_, atoms_, bins_);
+  ghosts_.build(space_, atoms_);
+  bins_.sort(space_, atoms_.positions, atoms_.all());
+  bins_.copy_positions(space_, atoms_.positions, atoms_.all());
+  list_.build(space_, atoms_, bins_);
+  if (options_.checks_displacement) remember_positions(space_, atoms_, listed_positions_);
+  listed_at_ = step_;
+  ++rebuilds_;
+}
+
+template <class Numbers, class Space, class Ghosts>
+void Engine<Numbers, Space, Ghosts>::finish_step() {
+  if (!step_is_open_) return;
+  const auto timer = breakdown_.time(space_, motion_phase_);
+  motion_.end_step(space_, atoms_, step_);
+  step_is_open_ = false;
+}
+
+template <class Numbers, class Space, class Ghosts>
+ThermoRow Engine<Numbers, Space, Ghosts>::measure() {
+  finish_step();
+  check_runaways();
+  const MotionSums motion = sum_motion(space_, atoms_);
+  std::array<double, 7> sums = {pairs_.energy,
+                                pairs_.virial,
+                                motion.squared_speed,
+                                motion.momentum[0],
+                                motion.momentum[1],
+                                motion.momentum[2],
+                                static_cast<double>(atoms_.owned)};
+  ghosts_.sum_over_ranks(sums);
+  return thermo_row(step_, static_cast<std::int64_t>(sums[6]), domain_, {sums[0], sums[1]},
+                    {sums[2], {sums[3], sums[4], sums[5]}});
+}
+
+template <class Numbers, class Space, class Ghosts>
+State Engine<Numbers, Space, Ghosts>::state() {
+  finish_step();
+  State state = download(space_, atoms_);
+  state.domain = domain_;
+  state.step = step_;
+  return state;
+}
+
+template <class Numbers, class Space, class Ghosts>
+std::vector<Vec3<double>> Engine<Numbers, Space, Ghosts>::forces() const {
+  space_.fence("md: before reading the forces");
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, atoms_.forces);
+  std::vector<Vec3<double>> forces;
+  for (int i = 0; i < atoms_.owned; ++i) forces.push_back({host(i).x, host(i).y, host(i).z});
+  return forces;
+}
+
+template <class Numbers, class Space, class Ghosts>
+void Engine<Numbers, Space, Ghosts>::check_runaways() const {
+  const auto runaway = motion_.watch().look(space_);
+  if (!runaway) return;
+  throw Error(
+      ErrorKind::numeric,
+      fmt::format(
+          "atom {} moved more than a cutoff ({} sigma) in step {}: the time step of {} tau is too long "
+          "for the forces here; files written before are kept",
+          runaway->id, options_.cutoff, runaway->step, options_.dt));
+}
+
+template <class Numbers, class Space, class Ghosts>
+void Engine<Numbers, Space, Ghosts>::check_overlap() const {
+  const auto pair = detail::closest_pair(space_, atoms_, list_.table());
+  if (pair.squared >= closest_allowed * closest_allowed) return;
+  const auto ids = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, atoms_.ids);
+  throw Error(ErrorKind::input,
+              fmt::format("atom {} has a neighbour only {:.3g} sigma away at step {}: atoms overlap",
+                          ids(pair.atom), std::sqrt(pair.squared), step_));
+}
+
+}  // namespace selvage::md

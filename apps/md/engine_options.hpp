@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace selvage::md {
+
+enum class ListKind {
+  full,  ///< a pair is in both atoms' lists: twice the arithmetic, nothing but one's own force is written
+  half   ///< a pair is in one list: forces on neighbours are added there, on ghosts too
+};
+
+/// What a Langevin thermostat is told.
+struct LangevinOptions {
+  double temperature = 1;  ///< epsilon/k
+  double damping = 1;      ///< the time in which a velocity forgets, in tau
+  std::int64_t seed = 1;
+};
+
+/// Closer atoms overlap: their energy is above 4e8 epsilon.
+inline constexpr double closest_allowed = 0.2;
+
+/// What an engine computes. Lengths in sigma, times in tau.
+struct EngineOptions {
+  double dt = 0.005;
+  double cutoff = 2.5;
+  bool shifted = false;  ///< the energy is 0 at the cutoff
+  double skin = 0.3;
+  ListKind list = ListKind::full;
+  int rebuild_every = 20;            ///< steps between rebuilds, or between checks of the displacement
+  bool checks_displacement = false;  ///< rebuild only once an atom has moved half the skin
+  std::optional<LangevinOptions> langevin = {};
+
+  [[nodiscard]] double list_cutoff() const { return cutoff + skin; }
+};
+
+}  // namespace selvage::md

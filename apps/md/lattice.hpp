@@ -1,0 +1,16 @@
+#pragma once
+
+#include "md/state.hpp"
+
+#include <array>
+#include <cstdint>
+
+namespace selvage::md {
+
+/// A face-centred cubic crystal at rest that fills its periodic box, which starts at 0. Ids count from 1: four
+/// per cell, cells with x fastest. Positions have the bits that LAMMPS's `lattice fcc DENSITY` gives.
+/// \param cells    cubic cells along x, y, z
+/// \param density  atoms per sigma^3
+[[nodiscard]] State fcc_crystal(const std::array<std::int64_t, 3>& cells, double density);
+
+}  // namespace selvage::md

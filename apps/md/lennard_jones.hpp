@@ -1,0 +1,186 @@
+#pragma once
+
+#include "md/neighbour_list.hpp"
+#include "md/numbers.hpp"
+
+#include <Kokkos_Core.hpp>
+
+namespace selvage::md {
+
+/// 4 (r^-12 - r^-6) up to a cutoff, in units of epsilon and sigma; `shift` is what is taken off so that the energy
+/// is 0 at the cutoff, or 0.
+template <class Real>
+struct LennardJones {
+  Real squared_cutoff;
+  Real shift;
+
+  static LennardJones with(double cutoff, bool shifted) {
+    const double inverse_6 = 1 / (cutoff * cutoff * cutoff * cutoff * cutoff * cutoff);
+    return {static_cast<Real>(cutoff * cutoff),
+            static_cast<Real>(shifted ? 4 * inverse_6 * (inverse_6 - 1) : 0)};
+  }
+
+  /// |force| / distance, positive where atoms repel. \param inverse_2  1 / distance^2
+  [[nodiscard]] KOKKOS_FUNCTION Real force_over_distance(Real inverse_2) const {
+    const Real inverse_6 = inverse_2 * inverse_2 * inverse_2;
+    return (48 * inverse_6 - 24) * inverse_6 * inverse_2;
+  }
+  [[nodiscard]] KOKKOS_FUNCTION Real energy(Real inverse_2) const {
+    const Real inverse_6 = inverse_2 * inverse_2 * inverse_2;
+    return (4 * inverse_6 - 4) * inverse_6 - shift;
+  }
+};
+
+/// What pairs add up to on one rank; a pair that two ranks list counts half on each.
+struct PairSums {
+  double energy = 0;  ///< epsilon
+  double virial = 0;  ///< sum of force times distance, epsilon
+};
+
+namespace detail {
+
+template <class Numbers, class Space>
+struct FullForces {
+  using Stored = typename Numbers::Stored;
+  using Computed = typename Numbers::Computed;
+
+  LennardJones<Computed> law;
+  NeighbourTable<Space> table;
+  Kokkos::View<const Position<Stored>*, typename Space::memory_space> positions;
+  Kokkos::View<Vec3<Stored>*, typename Space::memory_space> forces;
+
+  KOKKOS_FUNCTION void operator()(int atom) const {
+    double energy = 0;
+    double virial = 0;
+    add<false>(atom, energy, virial);
+  }
+  KOKKOS_FUNCTION void operator()(int atom, double& energy, double& virial) const {
+    add<true>(atom, energy, virial);
+  }
+
+  template <bool with_sums>
+  KOKKOS_FUNCTION void add(int atom, double& energy, double& virial) const {
+    const Position<Stored> x = positions(atom);
+    const Position<Stored>* const all = positions.data();
+    const int count = table.counts(atom);
+    Stored fx = 0;
+    Stored fy = 0;
+    Stored fz = 0;
+    double own_energy = 0;
+    double own_virial = 0;
+#pragma omp simd reduction(+ : fx, fy, fz, own_energy, own_virial)
+    for (int k = 0; k < count; ++k) {
+      const Position<Stored>& other = all[table.neighbours(atom, k)];
+      const auto dx = static_cast<Computed>(x.x - other.x);
+      const auto dy = static_cast<Computed>(x.y - other.y);
+      const auto dz = static_cast<Computed>(x.z - other.z);
+      const Computed squared = dx * dx + dy * dy + dz * dz;
+      const bool near = squared < law.squared_cutoff;
+      const Computed inverse_2 = 1 / squared;
+      const Computed force = near ? law.force_over_distance(inverse_2) : Computed(0);
+      fx += dx * force;
+      fy += dy * force;
+      fz += dz * force;
+      if constexpr (with_sums) {
+        own_energy += near ? law.energy(inverse_2) : Computed(0);
+        own_virial += force * squared;
+      }
+    }
+    forces(atom) = {fx, fy, fz};
+    energy += 0.5 * own_energy;
+    virial += 0.5 * own_virial;
+  }
+};
+
+template <class Numbers, class Space>
+struct HalfForces {
+  using Stored = typename Numbers::Stored;
+  using Computed = typename Numbers::Computed;
+
+  LennardJones<Computed> law;
+  NeighbourTable<Space> table;
+  Kokkos::View<const Position<Stored>*, typename Space::memory_space> positions;
+  Kokkos::View<Vec3<Stored>*, typename Space::memory_space> forces;
+
+  KOKKOS_FUNCTION void operator()(int atom) const {
+    double energy = 0;
+    double virial = 0;
+    add<false>(atom, energy, virial);
+  }
+  KOKKOS_FUNCTION void operator()(int atom, double& energy, double& virial) const {
+    add<true>(atom, energy, virial);
+  }
+
+  template <bool with_sums>
+  KOKKOS_FUNCTION void add(int atom, double& energy, double& virial) const {
+    const Position<Stored> x = positions(atom);
+    const int count = table.counts(atom);
+    Vec3<Stored> own = {0, 0, 0};
+    for (int k = 0; k < count; ++k) {
+      const int neighbour = table.neighbours(atom, k);
+      const Position<Stored> other = positions(neighbour);
+      const auto dx = static_cast<Computed>(x.x - other.x);
+      const auto dy = static_cast<Computed>(x.y - other.y);
+      const auto dz = static_cast<Computed>(x.z - other.z);
+      const Computed squared = dx * dx + dy * dy + dz * dz;
+      if (squared >= law.squared_cutoff) continue;
+      const Computed inverse_2 = 1 / squared;
+      const Computed force = law.force_over_distance(inverse_2);
+      own = {own.x + dx * force, own.y + dy * force, own.z + dz * force};
+      subtract(neighbour, {dx * force, dy * force, dz * force});
+      if constexpr (with_sums) {
+        energy += law.energy(inverse_2);
+        virial += force * squared;
+      }
+    }
+    subtract(atom, {-own.x, -own.y, -own.z});
+  }
+
+  KOKKOS_FUNCTION void subtract(int atom, const Vec3<Stored>& f) const {
+    Vec3<Stored>& sum = forces(atom);
+    if constexpr (is_serial) {
+      sum = {sum.x - f.x, sum.y - f.y, sum.z - f.z};
+    } else {
+      Kokkos::atomic_sub(&sum.x, f.x);
+      Kokkos::atomic_sub(&sum.y, f.y);
+      Kokkos::atomic_sub(&sum.z, f.z);
+    }
+  }
+
+#ifdef KOKKOS_ENABLE_SERIAL
+  static constexpr bool is_serial = std::is_same_v<Space, Kokkos::Serial>;
+#else
+  static constexpr bool is_serial = false;
+#endif
+};
+
+template <class Functor, class Space>
+void run_forces(const Space& space, int atoms, const Functor& functor, PairSums* sums) {
+  const Kokkos::RangePolicy<Space> policy(space, 0, atoms);
+  if (sums == nullptr) {
+    Kokkos::parallel_for("md::forces", policy, functor);
+  } else {
+    Kokkos::parallel_reduce("md::forces_and_sums", policy, functor, sums->energy, sums->virial);
+  }
+}
+
+}  // namespace detail
+
+/// The forces of all listed pairs: on owned atoms, and with a half list on ghosts too. Enqueues; with `sums`, waits.
+/// \param sums  nullptr, or what the pairs add up to
+template <class Numbers, class Space>
+void compute_forces(const Space& space, const LennardJones<typename Numbers::Computed>& law,
+                    const Atoms<typename Numbers::Stored, Space>& atoms, ListKind kind,
+                    const NeighbourTable<Space>& table, PairSums* sums) {
+  if (kind == ListKind::full) {
+    const detail::FullForces<Numbers, Space> functor{law, table, atoms.positions, atoms.forces};
+    detail::run_forces(space, atoms.owned, functor, sums);
+    return;
+  }
+  Kokkos::deep_copy(space, Kokkos::subview(atoms.forces, std::make_pair(0, atoms.all())),
+                    Vec3<typename Numbers::Stored>{0, 0, 0});
+  const detail::HalfForces<Numbers, Space> functor{law, table, atoms.positions, atoms.forces};
+  detail::run_forces(space, atoms.owned, functor, sums);
+}
+
+}  // namespace selvage::md

@@ -1,0 +1,138 @@
+#pragma once
+
+#include "md/atoms.hpp"
+#include "md/thermostat.hpp"
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+namespace selvage::md {
+
+/// The first atom that moved too far in one step.
+struct Runaway {
+  std::int64_t step;
+  std::int64_t id;
+};
+
+/// Notices atoms that move further in a step than they ever should, without waiting for the kernels that move them.
+template <class Space>
+class RunawayWatch {
+ public:
+  static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+  using Seen = Kokkos::View<std::int64_t[2], typename Space::memory_space>;  ///< step and id
+
+  explicit RunawayWatch(const Space& space) : seen_("runaway") { Kokkos::deep_copy(space, seen_, none); }
+
+  /// Notes an atom of `step`; of several in the first such step the lowest id stays.
+  KOKKOS_FUNCTION static void note(const Seen& seen, std::int64_t step, std::int64_t id) {
+    if (seen(0) != none && seen(0) != step) return;
+    Kokkos::atomic_store(&seen(0), step);
+    Kokkos::atomic_min(&seen(1), id);
+  }
+
+  [[nodiscard]] const Seen& seen() const { return seen_; }
+
+  /// Waits for what was enqueued. \return nothing as long as all is well
+  [[nodiscard]] std::optional<Runaway> look(const Space& space) const {
+    const auto host = Kokkos::create_mirror_view(seen_);
+    Kokkos::deep_copy(space, host, seen_);
+    space.fence("md: looking for runaways");
+    if (host(0) == none) return {};
+    return Runaway{host(0), host(1)};
+  }
+
+ private:
+  Seen seen_;
+};
+
+namespace detail {
+
+/// Velocity Verlet on one atom: what ends a step, what begins the next, or both in one pass over memory. Each is
+/// rounded by itself, so that passes may be joined without changing a bit.
+template <class Real, class Space>
+struct Move {
+  Kokkos::View<Position<Real>*, typename Space::memory_space> positions;
+  Kokkos::View<Vec3<Real>*, typename Space::memory_space> velocities;
+  Kokkos::View<const Vec3<Real>*, typename Space::memory_space> forces;
+  Kokkos::View<const std::int64_t*, typename Space::memory_space> ids;
+  typename RunawayWatch<Space>::Seen runaway;
+  Langevin<Real> langevin;
+  Real dt;
+  Real squared_limit;  ///< of the distance per step
+  std::int64_t step;   ///< the one that ends
+  bool ends;
+  bool begins;
+
+  KOKKOS_FUNCTION void operator()(int i) const {
+    const Real half = dt / 2;
+    Vec3<Real> v = velocities(i);
+    const Vec3<Real> f = forces(i);
+    if (ends) {
+      v = {v.x + half * f.x, v.y + half * f.y, v.z + half * f.z};
+      if (langevin.is_on) langevin.apply(v, step, ids(i));
+    }
+    if (begins) {
+      v = {v.x + half * f.x, v.y + half * f.y, v.z + half * f.z};
+      const Position<Real> x = positions(i);
+      positions(i) = {x.x + dt * v.x, x.y + dt * v.y, x.z + dt * v.z, 0};
+      // Written so that NaN counts too.
+      if (!(dt * dt * (v.x * v.x + v.y * v.y + v.z * v.z) <= squared_limit)) {
+        RunawayWatch<Space>::note(runaway, step + 1, ids(i));
+      }
+    }
+    velocities(i) = v;
+  }
+};
+
+}  // namespace detail
+
+/// Velocity Verlet with unit masses (Swope et al., JCP 76, 1982), and the thermostat at the end of each step.
+template <class Real, class Space>
+class Motion {
+ public:
+  /// \param limit  the distance in one step from which an atom counts as a runaway
+  Motion(const Space& space, double dt, double limit, const std::optional<LangevinOptions>& langevin)
+      : dt_(dt), limit_(limit), watch_(space) {
+    if (langevin) langevin_ = Langevin<Real>::with(*langevin, dt);
+  }
+
+  /// Each enqueues. \param step  the step that ends, or the one before that which begins
+  void end_step(const Space& space, const Atoms<Real, Space>& atoms, std::int64_t step) const {
+    move(space, atoms, step, true, false);
+  }
+  void begin_step(const Space& space, const Atoms<Real, Space>& atoms, std::int64_t step) const {
+    move(space, atoms, step, false, true);
+  }
+  void end_and_begin_step(const Space& space, const Atoms<Real, Space>& atoms, std::int64_t step) const {
+    move(space, atoms, step, true, true);
+  }
+
+  [[nodiscard]] const RunawayWatch<Space>& watch() const { return watch_; }
+
+ private:
+  void move(const Space& space, const Atoms<Real, Space>& atoms, std::int64_t step, bool ends,
+            bool begins) const {
+    const detail::Move<Real, Space> functor{atoms.positions,
+                                            atoms.velocities,
+                                            atoms.forces,
+                                            atoms.ids,
+                                            watch_.seen(),
+                                            langevin_,
+                                            static_cast<Real>(dt_),
+                                            static_cast<Real>(limit_ * limit_),
+                                            step,
+                                            ends,
+                                            begins};
+    Kokkos::parallel_for("md::move", Kokkos::RangePolicy<Space>(space, 0, atoms.owned), functor);
+  }
+
+  double dt_;
+  double limit_;
+  RunawayWatch<Space> watch_;
+  Langevin<Real> langevin_;
+};
+
+}  // namespace selvage::md

@@ -1,0 +1,124 @@
+#include "md/run_files.hpp"
+
+#include "common/output.hpp"
+#include "md/state_files/h5md.hpp"
+
+#include <selvage/error.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace selvage::md {
+namespace {
+
+/// What has to be equal for a run to go on where another stopped.
+app::Attributes describe(const Settings& settings) {
+  const EngineOptions& engine = settings.engine;
+  app::Attributes attributes{{"precision", std::string(to_string(settings.precision))},
+                             {"dt", engine.dt},
+                             {"cutoff", engine.cutoff},
+                             {"shifted", std::int64_t{engine.shifted}},
+                             {"skin", engine.skin},
+                             {"list", std::string(to_string(engine.list))},
+                             {"rebuild_every", std::int64_t{engine.rebuild_every}},
+                             {"checks_displacement", std::int64_t{engine.checks_displacement}},
+                             {"thermostat", std::string(engine.langevin ? "langevin" : "none")}};
+  if (engine.langevin) {
+    attributes["thermostat_temperature"] = engine.langevin->temperature;
+    attributes["thermostat_damping"] = engine.langevin->damping;
+    attributes["thermostat_seed"] = engine.langevin->seed;
+  }
+  return attributes;
+}
+
+std::unique_ptr<app::CsvHistory> open_thermo(MPI_Comm comm, const std::string& dir,
+                                             std::optional<std::int64_t> restarted_at) {
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  if (rank != 0) return nullptr;
+  // The restart's own row is kept.
+  std::optional<std::int64_t> first_new_step;
+  if (restarted_at) first_new_step = *restarted_at + 1;
+  return std::make_unique<app::CsvHistory>(
+      dir + "/thermo.csv",
+      std::vector<std::string>{"step", "temperature", "pair_energy", "total_energy", "pressure", "momentum"},
+      first_new_step);
+}
+
+const std::string& with_directory(MPI_Comm comm, const std::string& dir) {
+  app::make_output_directory(comm, dir);
+  return dir;
+}
+
+struct ToText {
+  std::string operator()(std::int64_t value) const { return fmt::format("{}", value); }
+  std::string operator()(double value) const { return fmt::format("{}", value); }
+  std::string operator()(const std::string& value) const { return value; }
+};
+
+/// The file's attribute in the type that `like` has.
+app::Attribute read_like(const app::Hdf5Reader& file, const std::string& name, const app::Attribute& like) {
+  if (std::holds_alternative<std::int64_t>(like)) return file.integer(name);
+  if (std::holds_alternative<double>(like)) return file.real(name);
+  return file.text(name);
+}
+
+void check_description(const std::string& path, const Settings& settings) {
+  const app::Hdf5Reader file(path);
+  for (const auto& [name, wanted] : describe(settings)) {
+    const app::Attribute found = read_like(file, name, wanted);
+    if (found == wanted) continue;
+    throw Error(ErrorKind::input,
+                fmt::format("{} can't be continued here: its {} is {}, and this run's is {}", path, name,
+                            std::visit(ToText{}, found), std::visit(ToText{}, wanted)));
+  }
+}
+
+}  // namespace
+
+std::string thermo_header() {
+  return fmt::format("{:>10} {:>17} {:>17} {:>7} {:>17} {:>17}", "Step", "Temp", "E_pair", "E_mol", "TotEng",
+                     "Press");
+}
+
+std::string thermo_line(const ThermoRow& row) {
+  return fmt::format("{:>10} {:>17.12g} {:>17.12g} {:>7} {:>17.12g} {:>17.12g}", row.step, row.temperature,
+                     row.pair_energy, 0, row.total_energy, row.pressure);
+}
+
+RunFiles::RunFiles(MPI_Comm comm, const Settings& settings, std::optional<std::int64_t> restarted_at)
+    : comm_(comm),
+      dir_(with_directory(comm, settings.standard.out_dir)),
+      settings_(settings),
+      thermo_(open_thermo(comm, dir_, restarted_at)) {}
+
+void RunFiles::append(const ThermoRow& row) {
+  if (!thermo_) return;
+  const std::array<double, 5> values{row.temperature, row.pair_energy, row.total_energy, row.pressure,
+                                     row.momentum};
+  thermo_->append(row.step, values);
+}
+
+void RunFiles::write_trajectory(const State& state) const {
+  write_h5md(comm_, fmt::format("{}/trajectory_{:08}.h5", dir_, state.step), state,
+             static_cast<double>(state.step) * settings_.engine.dt, {});
+}
+
+void RunFiles::write_restart(const State& state) const {
+  write_h5md(comm_, fmt::format("{}/restart_{:08}.h5", dir_, state.step), state,
+             static_cast<double>(state.step) * settings_.engine.dt, describe(settings_));
+}
+
+State read_restart(const std::string& path, const Settings& settings) {
+  check_description(path, settings);
+  State state = read_h5md(path).state;
+  check_state(state, path.c_str());
+  if (state.step < 0 || state.step > settings.standard.steps) {
+    throw Error(ErrorKind::input, fmt::format("{} is after step {}, and this run ends at run.steps = {}",
+                                              path, state.step, settings.standard.steps));
+  }
+  return state;
+}
+
+}  // namespace selvage::md

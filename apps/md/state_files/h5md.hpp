@@ -1,0 +1,26 @@
+#pragma once
+
+#include "common/hdf5_file.hpp"
+#include "md/state_files/read_state.hpp"
+
+#include <mpi.h>
+
+#include <string>
+
+namespace selvage::md {
+
+/// Writes a state as an H5MD 1.1 file of one frame, group particles/all: position, velocity, image and id, each
+/// with step and time, and a fixed periodic box. H5MD has no word for a box
+/// that doesn't start at 0, so its sides are also attributes of the root group, selvage_lower_x and so on. Collective.
+/// \param time  in tau
+/// \param description  more attributes of the root group
+/// \throws AgreedError{io}
+void write_h5md(MPI_Comm comm, const std::string& path, const State& state, double time,
+                const app::Attributes& description);
+
+/// Reads the last frame of the group particles/all, step included. Numbers may be fp32 or fp64; without ids, atoms
+/// are counted from 1; images and velocities may be missing. Not collective.
+/// \throws Error{input}
+[[nodiscard]] StateFile read_h5md(const std::string& path);
+
+}  // namespace selvage::md

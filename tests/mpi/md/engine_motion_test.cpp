@@ -1,0 +1,211 @@
+#include "engine_fixture.hpp"
+#include "expect_error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <string>
+
+namespace selvage::md {
+namespace {
+
+using app::testing_support::error_message;
+using namespace testing_support;
+
+EngineOptions options_of(ListKind kind, int every, bool displacement) {
+  EngineOptions options;
+  options.list = kind;
+  options.rebuild_every = every;
+  options.checks_displacement = displacement;
+  return options;
+}
+
+void expect_same_bits(const State& a, const State& b) {
+  EXPECT_EQ(a.ids, b.ids);
+  EXPECT_EQ(a.step, b.step);
+  EXPECT_EQ(largest_difference(a.positions, b.positions), 0);
+  EXPECT_EQ(largest_difference(a.velocities, b.velocities), 0);
+  for (std::size_t i = 0; i < a.images.size(); ++i) {
+    EXPECT_EQ(a.images[i].x, b.images[i].x);
+    EXPECT_EQ(a.images[i].y, b.images[i].y);
+    EXPECT_EQ(a.images[i].z, b.images[i].z);
+  }
+}
+
+template <class Numbers>
+void expect_continuation(EngineOptions options) {
+  const State start = disordered({4, 4, 4}, 0.1);
+  TestRun<Numbers> whole(start, options);
+  whole.advance(37, true);
+  const State stopped = whole.engine.state();
+  TestRun<Numbers> second(stopped, options);
+  whole.advance(44);
+  second.advance(44);
+  EXPECT_EQ(whole.engine.measure().total_energy, second.engine.measure().total_energy);
+  expect_same_bits(whole.engine.state(), second.engine.state());
+}
+
+TEST(Engine, GoesOnFromAStateWithTheSameBits) {
+  expect_continuation<Fp64>(options_of(ListKind::full, 20, false));
+  expect_continuation<Fp64>(options_of(ListKind::full, 1, true));
+  expect_continuation<Mixed>(options_of(ListKind::full, 7, false));
+  expect_continuation<Fp32>(options_of(ListKind::full, 20, false));
+  EngineOptions warmed = options_of(ListKind::full, 20, false);
+  warmed.langevin = LangevinOptions{.temperature = 0.9, .damping = 0.5, .seed = 3};
+  expect_continuation<Fp64>(warmed);
+}
+
+/// Measuring ends a step early, which must not show.
+TEST(Engine, MeasuringChangesNothing) {
+  const State start = disordered({4, 4, 4}, 0.1);
+  TestRun<Fp64> often(start, {});
+  TestRun<Fp64> seldom(start, {});
+  for (int step = 0; step < 25; ++step) {
+    often.engine.advance(true, false);
+    static_cast<void>(often.engine.measure());
+    seldom.engine.advance(step == 24, false);
+  }
+  expect_same_bits(often.engine.state(), seldom.engine.state());
+}
+
+TEST(Engine, FollowsTheSameTrajectoryWithFullAndHalfLists) {
+  const State start = disordered({4, 4, 4}, 0.1);
+  TestRun<Fp64> full(start, options_of(ListKind::full, 10, false));
+  TestRun<Fp64> half(start, options_of(ListKind::half, 10, false));
+  full.advance(40);
+  half.advance(40);
+  const State a = full.engine.state();
+  const State b = half.engine.state();
+  EXPECT_LT(largest_difference(by_id(a, a.positions), by_id(b, b.positions)), 1e-11);
+}
+
+/// Back to the start with velocities reversed: velocity Verlet is time-reversible but for rounding.
+TEST(Engine, RunsBackwards) {
+  const State start = disordered({3, 3, 3}, 0.1);
+  TestRun<Fp64> forth(start, options_of(ListKind::full, 1, true));
+  forth.advance(50);
+  State turned = forth.engine.state();
+  for (auto& v : turned.velocities) v = {-v.x, -v.y, -v.z};
+  TestRun<Fp64> back(turned, options_of(ListKind::full, 1, true));
+  back.advance(50);
+  const State end = back.engine.state();
+  const auto there = by_id(end, end.positions);
+  const auto expected = by_id(start, start.positions);
+  double largest = 0;
+  for (std::size_t i = 0; i < there.size(); ++i) {
+    const double differences[] = {there[i].x - expected[i].x, there[i].y - expected[i].y,
+                                  there[i].z - expected[i].z};
+    for (int axis = 0; axis < 3; ++axis)
+      largest = std::max(largest, std::abs(std::remainder(differences[axis], start.domain.length(axis))));
+  }
+  EXPECT_LT(largest, 1e-9);
+}
+
+TEST(Engine, CountsHowOftenAtomsLeftTheBox) {
+  State state;
+  state.domain = {{-1, 0, 0}, {9, 10, 10}};
+  state.ids = {1, 2};
+  state.positions = {{8.9, 0.1, 5}, {0, 5, 5}};
+  state.velocities = {{10, -10, 0}, {0, 0, 0}};
+  state.images = {{0, 0, 4}, {0, 0, 0}};
+  TestRun<Fp64> run(state, options_of(ListKind::full, 1, false));
+  run.advance(250);  // 1.25 tau: 12.5 sigma
+  const State end = run.engine.state();
+  const std::size_t first = end.ids[0] == 1 ? 0 : 1;
+  EXPECT_EQ(end.images[first].x, 2);
+  EXPECT_EQ(end.images[first].y, -2);
+  EXPECT_EQ(end.images[first].z, 4);
+  EXPECT_NEAR(end.positions[first].x, 8.9 + 12.5 - 20, 1e-10);
+  EXPECT_NEAR(end.positions[first].y, 0.1 - 12.5 + 20, 1e-10);
+}
+
+TEST(Engine, KeepsTheMomentum) {
+  TestRun<Fp64> run(disordered({5, 5, 5}, 0.1), {});
+  run.advance(100);
+  EXPECT_LT(run.engine.measure().momentum, 1e-14);
+}
+
+TEST(Engine, TheThermostatBringsTheTemperature) {
+  for (const double damping : {0.1, 1.0}) {
+    EngineOptions options;
+    options.langevin = LangevinOptions{.temperature = 0.8, .damping = damping, .seed = 5};
+    TestRun<Fp64> run(disordered({6, 6, 6}, 0.1, 2.5), options);
+    run.advance(1000);
+    double mean = 0;
+    for (int sample = 0; sample < 50; ++sample) {
+      run.advance(10);
+      mean += run.engine.measure().temperature / 50;
+    }
+    // 50 samples of 2592 components each, of which at least every tenth counts by itself.
+    EXPECT_NEAR(mean, 0.8, 0.02) << "damping " << damping;
+  }
+}
+
+TEST(Engine, TheThermostatsNumbersDontDependOnTheOrderOfAtoms) {
+  EngineOptions options;
+  options.langevin = LangevinOptions{.temperature = 1, .damping = 0.1, .seed = 5};
+  State state = disordered({3, 3, 3}, 0.1);
+  State turned = state;
+  std::ranges::reverse(turned.ids);
+  std::ranges::reverse(turned.positions);
+  std::ranges::reverse(turned.velocities);
+  TestRun<Fp64> a(state, options);
+  TestRun<Fp64> b(turned, options);
+  a.advance(10);
+  b.advance(10);
+  const State end_a = a.engine.state();
+  const State end_b = b.engine.state();
+  EXPECT_LT(largest_difference(by_id(end_a, end_a.velocities), by_id(end_b, end_b.velocities)), 1e-11);
+  options.langevin->seed = 6;
+  TestRun<Fp64> c(state, options);
+  c.advance(10);
+  const State end_c = c.engine.state();
+  EXPECT_GT(largest_difference(by_id(end_a, end_a.velocities), by_id(end_c, end_c.velocities)), 1e-2);
+}
+
+TEST(Engine, ATimeStepThatIsTooLongNamesTheFirstAtomAndStep) {
+  State state = fcc_crystal({4, 4, 4}, 0.8442);
+  EngineOptions options;
+  options.dt = 0.01;
+  // At rest, but for one atom of which the third step makes a runaway: 3 sigma in a step of 0.01 tau.
+  state.velocities[17] = {0, 300, 0};
+  TestRun<Fp64> run(state, options);
+  const std::string message = error_message(ErrorKind::numeric, [&] { run.advance(20); });
+  EXPECT_EQ(message.rfind("atom 18 moved more than a cutoff (2.5 sigma) in step 1: ", 0), 0u) << message;
+}
+
+TEST(Engine, ABlowUpIsFoundWhenItIsMeasured) {
+  EngineOptions options;
+  options.dt = 0.2;
+  options.rebuild_every = 1000;
+  TestRun<Fp64> run(disordered({4, 4, 4}, 0.2), options);
+  run.advance(200);
+  const std::string message =
+      error_message(ErrorKind::numeric, [&] { static_cast<void>(run.engine.measure()); });
+  EXPECT_NE(message.find("moved more than a cutoff"), std::string::npos) << message;
+}
+
+TEST(Engine, OverlappingAtomsAreRefused) {
+  State state = fcc_crystal({4, 4, 4}, 0.8442);
+  state.positions[100] = state.positions[200];
+  state.positions[100].x += 0.01;
+  const std::string message = error_message(ErrorKind::input, [&] { TestRun<Fp64>(state, EngineOptions{}); });
+  EXPECT_NE(message.find("has a neighbour only 0.01 sigma away at step 0: atoms overlap"), std::string::npos)
+      << message;
+  EXPECT_TRUE(message.find("atom 101 ") == 0 || message.find("atom 201 ") == 0) << message;
+}
+
+/// All atoms in one corner, so that lists and cells are longer and ghosts more than the first guess has room for.
+TEST(Engine, RoomGrowsWithTheDensity) {
+  State state = fcc_crystal({5, 5, 5}, 4.0);
+  state.domain.upper = {40, 40, 40};
+  EngineOptions options;
+  options.dt = 1e-5;
+  TestRun<Fp64> run(state, options);
+  EXPECT_GT(run.engine.ghosts(), 0);
+  run.advance(1);
+  EXPECT_EQ(run.engine.atoms(), 500);
+}
+
+}  // namespace
+}  // namespace selvage::md

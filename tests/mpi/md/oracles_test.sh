@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# The shipped inputs and what is known about them: LAMMPS's figures for its benchmark, kept energy, forces of all pairs.
+# shellcheck source-path=SCRIPTDIR
+source "$(dirname "${BASH_SOURCE[0]}")/../../support/program.sh"
+
+quiet=(--out "$scratch/out" --quiet)
+for settings in "" "--set list.kind=half" "--precision mixed" "--precision fp32"; do
+  read -ra more <<<"$settings"
+  expect_success 1 "$INPUTS/lj.toml" "${quiet[@]}" "${more[@]}"
+  expect_text "^VERIFY ok known figures" "lj.toml $settings"
+  expect_text "^VERIFY ok momentum" "lj.toml $settings"
+  expect_text "^FOM: [0-9.e+-]+ Matom-steps/s$" "lj.toml $settings"
+done
+# Several ranks: boxes that are cut along one, two and all axes, ghosts' forces carried back, hosts that share no memory.
+for case in "2 --precision mixed" "3 --set list.kind=half" "4" "8 --set list.kind=half"; do
+  read -ra more <<<"$case"
+  expect_success "${more[0]}" "$INPUTS/lj.toml" "${quiet[@]}" "${more[@]:1}"
+  expect_text "^VERIFY ok known figures" "lj.toml on $case"
+  expect_text "^VERIFY ok momentum" "lj.toml on $case"
+done
+SELVAGE_LOGICAL_HOSTS=2x2 expect_success 4 "$INPUTS/lj.toml" "${quiet[@]}"
+expect_text "^VERIFY ok known figures" "lj.toml on 2x2 logical hosts"
+expect_success 4 "$INPUTS/drift.toml" "${quiet[@]}" --steps 400
+expect_text "^VERIFY ok energy" "drift.toml on 4 ranks"
+
+# Both ends of the table were compared, not only some row: 11 rows, 10 digits at step 100 in fp64.
+expect_success 1 "$INPUTS/lj.toml" "${quiet[@]}"
+if [[ $(wc -l <"$scratch/out/thermo.csv") -ne 12 ]]; then fail "thermo.csv hasn't 11 rows"; fi
+row=$(awk -F, '$1 == 100 { printf "%.10g %.10g %.10g %.9g", $2, $3, $4, $5 }' "$scratch/out/thermo.csv")
+if [[ $row != "0.7574531032 -5.758505486 -4.622361337 0.207261054" ]]; then fail "step 100 is $row"; fi
+
+expect_success 1 "$INPUTS/drift.toml" "${quiet[@]}"
+expect_text "^VERIFY ok energy" "drift.toml"
+expect_text "^VERIFY ok forces" "drift.toml"
+
+# The table's columns are LAMMPS's.
+expect_success 1 "$INPUTS/lj.toml" --out "$scratch/out" --steps 10
+expect_text "^ *Step +Temp +E_pair +E_mol +TotEng +Press$" "the head of the table"
+expect_text "^ *10 +1.12539487029 +-6.30005271976 +0 +-4.61201316721 +-2.559685226$" "step 10"
+
+# What isn't known isn't verified: that is a failure too.
+run 1 "${quiet[@]}" --verify --steps 2 --set thermostat.kind=langevin
+if [[ $code -ne 3 ]]; then fail "exit code $code instead of 3 where nothing could be verified"; fi
+expect_text "^VERIFY failed anything" "no oracle"
+finish

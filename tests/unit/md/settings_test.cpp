@@ -1,0 +1,70 @@
+#include "md/settings.hpp"
+
+#include "expect_error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace selvage::md {
+namespace {
+
+using app::testing_support::error_message;
+
+Settings read(const std::string& text) {
+  app::Input input = app::Input::parse(text, "a.toml");
+  return read_settings(input);
+}
+
+void expect_refusal(const std::string& text, const std::string& place, const std::string& part) {
+  const std::string message = error_message(ErrorKind::input, [&] { static_cast<void>(read(text)); });
+  EXPECT_EQ(message.rfind(place, 0), 0u) << message;
+  EXPECT_NE(message.find(part), std::string::npos) << message;
+}
+
+TEST(Settings, AnEmptyInputIsTheBenchmark) {
+  const Settings settings = read("");
+  EXPECT_FALSE(settings.state_path);
+  EXPECT_EQ(settings.cells, (std::array<std::int64_t, 3>{20, 20, 20}));
+  EXPECT_EQ(settings.temperature, 1.44);
+  EXPECT_EQ(settings.engine.cutoff, 2.5);
+  EXPECT_FALSE(settings.engine.shifted);
+  EXPECT_EQ(settings.engine.rebuild_every, 20);
+  EXPECT_FALSE(settings.engine.checks_displacement);
+  EXPECT_EQ(settings.precision, Precision::fp64);
+  EXPECT_FALSE(settings.engine.langevin);
+}
+
+TEST(Settings, DisplacementIsCheckedInEveryStepUnlessToldOtherwise) {
+  EXPECT_EQ(read("[list]\nrebuild = \"displacement\"\n").engine.rebuild_every, 1);
+  EXPECT_EQ(read("[list]\nrebuild = \"displacement\"\nevery = 5\n").engine.rebuild_every, 5);
+}
+
+TEST(Settings, AFilesVelocitiesAreKeptUnlessATemperatureIsGiven) {
+  EXPECT_FALSE(read("[system]\nstate = \"a.h5\"\n").temperature);
+  EXPECT_EQ(read("[system]\nstate = \"a.h5\"\n[velocity]\ntemperature = 2.0\n").temperature, 2.0);
+}
+
+TEST(Settings, TheThermostatIsReadWhereItIsOn) {
+  const Settings settings =
+      read("[thermostat]\nkind = \"langevin\"\ntemperature = 0.7\ndamping = 2.0\nseed = 9\n");
+  ASSERT_TRUE(settings.engine.langevin);
+  EXPECT_EQ(settings.engine.langevin->temperature, 0.7);
+  EXPECT_EQ(settings.engine.langevin->damping, 2.0);
+  EXPECT_EQ(settings.engine.langevin->seed, 9);
+}
+
+TEST(Settings, WrongValuesAreNamedWithTheirLine) {
+  expect_refusal("[system]\ncells = [20, 20]\n", "a.toml:2:", "system.cells");
+  expect_refusal("[system]\ndensity = 0.0\n", "a.toml:2:", "system.density");
+  expect_refusal("[system]\nstate = \"a.h5\"\ndensity = 1.0\n", "a.toml:3:", "is for the lattice");
+  expect_refusal("[pair]\ncutoff = -1.0\n", "a.toml:2:", "pair.cutoff");
+  expect_refusal("[list]\nkind = \"hlaf\"\n", "a.toml:2:", "half");
+  expect_refusal("[list]\nevery = 0\n", "a.toml:2:", "list.every");
+  expect_refusal("[run]\ndt = 0.0\n", "a.toml:2:", "run.dt");
+  expect_refusal("[run]\nprecison = \"fp64\"\n", "a.toml:2:", "did you mean");
+  expect_refusal("[thermostat]\ndamping = 0.0\n", "a.toml:2:", "thermostat.damping");
+}
+
+}  // namespace
+}  // namespace selvage::md

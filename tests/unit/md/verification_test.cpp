@@ -1,0 +1,99 @@
+#include "md/verification.hpp"
+
+#include "md/all_pairs.hpp"
+#include "md/lattice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+
+namespace selvage::md {
+namespace {
+
+Settings settings_of(const std::string& text) {
+  app::Input input = app::Input::parse(text, "a.toml");
+  return read_settings(input);
+}
+
+ThermoRow known_row() {
+  return {.step = 0,
+          .temperature = 1.44,
+          .pair_energy = -6.77336805323,
+          .total_energy = -4.61343555323,
+          .pressure = -5.01970725909,
+          .momentum = 0};
+}
+
+/// The outcome of that name; "none" where there is none.
+std::string outcome(const Verification& verification, const std::string& name) {
+  for (const auto& outcome : verification.outcomes()) {
+    if (outcome.name == name) return outcome.ok ? "ok" : "failed";
+  }
+  return "none";
+}
+
+TEST(Verification, AFigureThatDiffersInTheTenthDigitFails) {
+  Verification right(settings_of(""), 32000);
+  right.check(known_row());
+  EXPECT_EQ(outcome(right, "known figures"), "ok");
+  Verification wrong(settings_of(""), 32000);
+  ThermoRow row = known_row();
+  row.pressure *= 1 + 1e-10;
+  wrong.check(row);
+  EXPECT_EQ(outcome(wrong, "known figures"), "failed");
+}
+
+TEST(Verification, OtherPhysicsHaveNoKnownFigures) {
+  for (const char* text : {"pair.shifted = true", "pair.cutoff = 3.0", "velocity.seed = 1", "run.dt = 0.004",
+                           "system.cells = [20, 20, 21]", "system.density = 0.8"}) {
+    Verification verification(settings_of(text), 32000);
+    verification.check(known_row());
+    EXPECT_EQ(outcome(verification, "known figures"), "none") << text;
+  }
+}
+
+TEST(Verification, MomentumAndEnergyHaveToBeKept) {
+  Verification verification(settings_of("pair.shifted = true"), 32000);
+  ThermoRow row = known_row();
+  verification.check(row);
+  row.total_energy += 6e-5;
+  verification.check(row);
+  EXPECT_EQ(outcome(verification, "energy"), "ok");
+  EXPECT_EQ(outcome(verification, "momentum"), "ok");
+  row.total_energy += 2e-5;
+  row.momentum = 2e-12;
+  verification.check(row);
+  EXPECT_EQ(outcome(verification, "energy"), "failed");
+  EXPECT_EQ(outcome(verification, "momentum"), "failed");
+}
+
+TEST(Verification, AThermostatLeavesNothingToCompare) {
+  Verification verification(settings_of("thermostat.kind = \"langevin\""), 32000);
+  verification.check(known_row());
+  EXPECT_EQ(outcome(verification, "anything"), "failed");
+}
+
+TEST(Verification, NotANumberFails) {
+  Verification verification(settings_of(""), 32000);
+  ThermoRow row = known_row();
+  row.pair_energy = std::numeric_limits<double>::quiet_NaN();
+  verification.check(row);
+  EXPECT_EQ(outcome(verification, "known figures"), "failed");
+}
+
+TEST(Verification, AWrongForceFails) {
+  State state = fcc_crystal({2, 2, 2}, 0.8442);
+  state.positions[5].x += 0.1;
+  auto forces = all_pair_forces(state, 2.5);
+  Verification right(settings_of(""), 32);
+  right.check_forces(state, forces);
+  EXPECT_EQ(outcome(right, "forces"), "ok");
+  forces[7].y += 1e-7;
+  Verification wrong(settings_of(""), 32);
+  wrong.check_forces(state, forces);
+  EXPECT_EQ(outcome(wrong, "forces"), "failed");
+}
+
+}  // namespace
+}  // namespace selvage::md
