@@ -15,7 +15,7 @@ nothing else. SELVAGE_BENCHMARKS names the programs that measure (default: $all_
 EOF
 }
 
-all_benchmarks="selvage-topo bench_latency bench_halo bench_allreduce bench_overlap bench_jacobi"
+all_benchmarks="selvage-topo bench_latency bench_halo bench_allreduce bench_overlap bench_jacobi bench_md"
 read -ra benchmarks <<<"${SELVAGE_BENCHMARKS:-$all_benchmarks}"
 is_wanted() { [[ " ${benchmarks[*]} " == *" $1 "* ]]; }
 
@@ -137,6 +137,7 @@ measure() {
   fi
   measure_with "$out" "$filter" bench_overlap comm "${several[@]}"
   measure_with "$out" "$filter" bench_jacobi jacobi "${all[@]}"
+  measure_with "$out" "$filter" bench_md md "${all[@]}"
   "$repository/scripts/table.py" "$out"/*.json >"$out/results.md"
   cat "$out/results.md"
 }

@@ -1,0 +1,128 @@
+// The Lennard-Jones benchmark that LAMMPS ships (bench/in.lj: fcc, density 0.8442, T 1.44, cutoff 2.5, skin 0.3, lists made
+// anew every 20 steps, NVE) in fp64: Matom-steps/s of 100 steps, all of a step counted. Before it is timed, step 100's
+// temperature, energies and pressure must be LAMMPS's.
+#include "../support/mpi_main.hpp"
+#include "../support/trial.hpp"
+#include "md/engine.hpp"
+#include "md/ghosts/rank_ghosts.hpp"
+#include "md/lattice.hpp"
+#include "md/velocities.hpp"
+#include "md/verification.hpp"
+
+#include <selvage/comm/context.hpp>
+#include <selvage/error.hpp>
+
+#include <Kokkos_Core.hpp>
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace selvage::bench {
+namespace {
+
+using Space = Kokkos::DefaultExecutionSpace;
+
+constexpr int rounds = 5;
+constexpr std::int64_t steps = 100;
+constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
+
+md::Settings melt(std::int64_t cells) {
+  md::Settings settings{};
+  settings.cells = {cells, cells, cells};
+  settings.density = 0.8442;
+  settings.temperature = 1.44;
+  settings.seed = 87287;
+  settings.precision = md::Precision::fp64;
+  // As the program chooses for its backend.
+  settings.engine.list = on_host ? md::ListKind::half : md::ListKind::full;
+  return settings;
+}
+
+/// Every size-th atom: whose they are is found out when lists are made.
+md::State share_of(const md::State& all, const Context& context) {
+  md::State own;
+  own.domain = all.domain;
+  for (std::size_t i = static_cast<std::size_t>(context.rank()); i < all.ids.size();
+       i += static_cast<std::size_t>(context.size())) {
+    own.ids.push_back(all.ids[i]);
+    own.positions.push_back(all.positions[i]);
+    own.velocities.push_back(all.velocities[i]);
+    own.images.push_back(all.images[i]);
+  }
+  return own;
+}
+
+void require_known(const md::Settings& settings, std::int64_t atoms, const md::ThermoRow& row) {
+  md::Verification verification(settings, atoms);
+  verification.check(row);
+  for (const auto& outcome : verification.outcomes()) {
+    if (!outcome.ok)
+      throw Error(ErrorKind::verification, fmt::format("{}: {}", outcome.name, outcome.detail));
+  }
+}
+
+template <class Ghosts>
+Record measured(const Context& context, const md::Settings& settings, const md::State& state, Ghosts ghosts) {
+  const Space space;
+  const auto atoms = static_cast<std::int64_t>(4 * settings.cells[0] * settings.cells[1] * settings.cells[2]);
+  app::Breakdown breakdown("bench", false);
+  md::Engine<md::Fp64, Space, Ghosts> engine(space, state, settings.engine, std::move(ghosts), breakdown);
+  const auto run = [&] {
+    for (std::int64_t step = 1; step < steps; ++step) engine.advance(false, false);
+    engine.advance(true, false);
+    return engine.measure();
+  };
+  require_known(settings, atoms, run());
+  const Trial trial(context.comm(), {{"engine", [&] { benchmark::DoNotOptimize(run()); }}}, rounds);
+  Record record;
+  record.name = fmt::format("lj/fp64/{}/{}{}", atoms, context.size(), on_host ? "rank" : "gpu");
+  record.unit = "Matom-steps/s";
+  record.better = "higher";
+  record.value = static_cast<double>(atoms) * static_cast<double>(steps) / trial.median("engine") * 1e-6;
+  record.choice = fmt::format("{} list", to_string(settings.engine.list));
+  record.verified = true;
+  record.repetitions = rounds;
+  record.spread = trial.spread("engine");
+  return record;
+}
+
+Record melt_record(const Context& context, std::int64_t cells) {
+  const md::Settings settings = melt(cells);
+  md::State state = md::fcc_crystal(settings.cells, settings.density);
+  md::draw_velocities(state, *settings.temperature, settings.seed);
+  const double width = settings.engine.list_cutoff();
+  if (context.size() == 1) {
+    return measured(context, settings, state, md::PeriodicImages<double, Space>(state.domain, width));
+  }
+  const md::Decomposition decomposition(state.domain, context.size(), context.rank());
+  return measured(context, settings, share_of(state, context),
+                  md::RankGhosts<double, Space>(Space(), context, decomposition, width));
+}
+
+}  // namespace
+}  // namespace selvage::bench
+
+int main(int argc, char** argv) {
+  using namespace selvage;
+  using namespace selvage::bench;
+  return mpi_bench_main(argc, argv, [&](MPI_Comm comm, std::vector<Record>& records) {
+    const Context context(comm);
+    for (const std::int64_t cells :
+         on_host ? std::vector<std::int64_t>{20} : std::vector<std::int64_t>{20, 40, 80, 160}) {
+      benchmark::RegisterBenchmark(fmt::format("lj/fp64/{}", 4 * cells * cells * cells).c_str(),
+                                   [context, cells, &records](benchmark::State& benchmark_state) {
+                                     const Record record = melt_record(context, cells);
+                                     for (auto _ : benchmark_state)
+                                       benchmark_state.SetIterationTime(1 / record.value);
+                                     benchmark_state.counters["Matom-steps/s"] = record.value;
+                                     records.push_back(record);
+                                   })
+          ->Iterations(rounds)
+          ->UseManualTime();
+    }
+  });
+}
