@@ -29,6 +29,11 @@ app::Attributes describe(const Settings& settings) {
     attributes["thermostat_damping"] = engine.langevin->damping;
     attributes["thermostat_seed"] = engine.langevin->seed;
   }
+  attributes["balance"] = std::string(engine.balance ? "atoms" : "none");
+  if (engine.balance) {
+    attributes["balance_threshold"] = engine.balance->threshold;
+    attributes["balance_every"] = std::int64_t{engine.balance->every};
+  }
   return attributes;
 }
 

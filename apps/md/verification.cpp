@@ -56,7 +56,7 @@ void Verification::Worst::take(double new_difference, double new_allowed, std::s
 
 bool Verification::is_benchmark() const {
   const EngineOptions& engine = settings_.engine;
-  const bool same_atoms = !settings_.state_path && settings_.density == 0.8442 &&
+  const bool same_atoms = !settings_.state_path && !settings_.droplet && settings_.density == 0.8442 &&
                           settings_.temperature == 1.44 && settings_.seed == 87287;
   return same_atoms && engine.cutoff == 2.5 && !engine.shifted && engine.dt == 0.005 && engine.skin == 0.3 &&
          !engine.langevin;

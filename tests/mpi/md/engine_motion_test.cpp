@@ -207,5 +207,28 @@ TEST(Engine, RoomGrowsWithTheDensity) {
   EXPECT_EQ(run.engine.atoms(), 500);
 }
 
+/// Ghosts whose third migration loses two atoms.
+struct LosingImages : PeriodicImages<double, Space> {
+  using PeriodicImages::PeriodicImages;
+  int migrations = 0;
+  void migrate(const Space& space, Atoms<double, Space>& atoms) {
+    PeriodicImages::migrate(space, atoms);
+    if (++migrations == 3) atoms.owned -= 2;
+  }
+};
+
+TEST(Engine, LostAtomsAreMissedInTheStepThatLostThem) {
+  const State state = disordered({4, 4, 4}, 0.1);
+  EngineOptions options;
+  app::Breakdown breakdown("md", false);
+  Engine<Fp64, Space, LosingImages> engine(Space(), state, options,
+                                           LosingImages(state.domain, options.list_cutoff()), breakdown);
+  const std::string message = error_message(ErrorKind::numeric, [&] {
+    for (int step = 0; step < 100; ++step) engine.advance(false, false);
+  });
+  EXPECT_EQ(message,
+            "at step 40 there are 254 atoms on all ranks together, 2 fewer than the 256 of the start");
+}
+
 }  // namespace
 }  // namespace selvage::md
