@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/agreement.hpp"
 #include "common/rank_sums.hpp"
 #include "md/atoms.hpp"
 #include "md/ghosts/decomposition.hpp"
@@ -96,7 +97,8 @@ class RankGhosts {
     wrap(space, atoms, decomposition_.domain());
     const auto owners = detail::uninitialised<Array<int>>("owners", static_cast<std::size_t>(atoms.owned));
     find_owners(space, atoms, owners);
-    const std::int64_t count = migration_.plan(space, owners);
+    const std::int64_t count = app::naming_the_late(context_.comm(), "taking atoms to their ranks",
+                                                    [&] { return migration_.plan(space, owners); });
     if (count > std::numeric_limits<int>::max()) {
       throw Error(ErrorKind::unsupported,
                   fmt::format("{} atoms are more than one rank can count: use more ranks", count));
@@ -117,11 +119,13 @@ class RankGhosts {
     entry_shifts_ = Shifts(Kokkos::view_alloc("entry shifts", Kokkos::WithoutInitializing),
                            static_cast<std::size_t>(entries));
     fill(space, atoms, first);
-    if (list_) {
-      list_->rebuild(space, atoms.owned, entry_atoms_, entry_ranks_);
-    } else {
-      list_.emplace(space, context_, atoms.owned, entry_atoms_, entry_ranks_);
-    }
+    app::naming_the_late(context_.comm(), "listing ghosts", [&] {
+      if (list_) {
+        list_->rebuild(space, atoms.owned, entry_atoms_, entry_ranks_);
+      } else {
+        list_.emplace(space, context_, atoms.owned, entry_atoms_, entry_ranks_);
+      }
+    });
     reserve_ghosts(space, atoms, static_cast<int>(list_->ghosts()));
     atoms.ghosts = static_cast<int>(list_->ghosts());
     update(space, atoms);
