@@ -8,6 +8,7 @@
 #include "md/load.hpp"
 #include "md/motion.hpp"
 #include "md/neighbour_list.hpp"
+#include "md/nose_hoover.hpp"
 #include "md/thermo.hpp"
 
 #include <selvage/error.hpp>
@@ -20,6 +21,7 @@
 #include <cmath>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -67,6 +69,10 @@ class Engine {
   /// \throws Error{numeric} as advance()
   [[nodiscard]] ThermoRow measure();
 
+  /// What a Nose-Hoover thermostat has taken from the atoms of all ranks since the start, in epsilon; with their energy it
+  /// adds up to a constant. 0 without one. Of the same step as measure(), after it.
+  [[nodiscard]] double thermostat_energy() const { return nose_hoover_ ? nose_hoover_->energy() : 0; }
+
   /// The atoms in their present order. Waits. A run that starts from it goes on with the same bits if this step
   /// rebuilt the lists.
   [[nodiscard]] State state();
@@ -79,7 +85,9 @@ class Engine {
   void look_at_load(bool balances);
   void count_atoms();
   void compute(bool measured);
+  void begin_step();
   void finish_step();
+  void thermostat_half_step();
   [[nodiscard]] bool rebuild_is_due();
   [[nodiscard]] double largest_displacement() const;
   void check_runaways() const;
@@ -96,6 +104,7 @@ class Engine {
   LennardJones<typename Numbers::Computed> law_;
   typename Atoms<Real, Space>::template Array<Position<Real>>
       listed_positions_;  ///< when the lists were made
+  std::optional<NoseHoover> nose_hoover_;
   PairSums pairs_;
   std::int64_t step_;
   std::int64_t listed_at_ = 0;
@@ -185,6 +194,8 @@ Engine<Numbers, Space, Ghosts>::Engine(const Space& space, const State& state, c
       motion_phase_(breakdown.phase("motion")) {
   count_atoms();
   all_atoms_ = static_cast<std::int64_t>(std::accumulate(atoms_by_rank_.begin(), atoms_by_rank_.end(), 0.0));
+  if (options.nose_hoover)
+    nose_hoover_.emplace(*options.nose_hoover, options.dt, all_atoms_, state.nose_hoover);
   rebuild(false);
   rebuilds_ = 0;
   unbalanced_rebuilds_ = 0;
@@ -194,14 +205,7 @@ Engine<Numbers, Space, Ghosts>::Engine(const Space& space, const State& state, c
 
 template <class Numbers, class Space, class Ghosts>
 void Engine<Numbers, Space, Ghosts>::advance(bool measured, bool rebuild_now) {
-  {
-    const auto timer = breakdown_.time(space_, motion_phase_);
-    if (step_is_open_) {
-      motion_.end_and_begin_step(space_, atoms_, step_);
-    } else {
-      motion_.begin_step(space_, atoms_, step_);
-    }
-  }
+  begin_step();
   ++step_;
   step_is_open_ = true;
   if (rebuild_now || rebuild_is_due()) {
@@ -211,6 +215,27 @@ void Engine<Numbers, Space, Ghosts>::advance(bool measured, bool rebuild_now) {
     ghosts_.update(space_, atoms_);
   }
   compute(measured);
+}
+
+template <class Numbers, class Space, class Ghosts>
+void Engine<Numbers, Space, Ghosts>::begin_step() {
+  // A thermostat that needs all velocities stands between a step and the next.
+  if (nose_hoover_) finish_step();
+  const auto timer = breakdown_.time(space_, motion_phase_);
+  if (nose_hoover_) thermostat_half_step();
+  if (step_is_open_) {
+    motion_.end_and_begin_step(space_, atoms_, step_);
+  } else {
+    motion_.begin_step(space_, atoms_, step_);
+  }
+}
+
+template <class Numbers, class Space, class Ghosts>
+void Engine<Numbers, Space, Ghosts>::thermostat_half_step() {
+  const double own = sum_motion(space_, atoms_).squared_speed;
+  const auto all = ghosts_.gather_over_ranks("the thermostat's sum of velocities", std::span(&own, 1));
+  const double squared_speed = std::accumulate(all.begin(), all.end(), 0.0);
+  scale_velocities(space_, atoms_, nose_hoover_->half_step(squared_speed));
 }
 
 template <class Numbers, class Space, class Ghosts>
@@ -283,6 +308,7 @@ void Engine<Numbers, Space, Ghosts>::finish_step() {
   if (!step_is_open_) return;
   const auto timer = breakdown_.time(space_, motion_phase_);
   motion_.end_step(space_, atoms_, step_);
+  if (nose_hoover_) thermostat_half_step();
   step_is_open_ = false;
 }
 
@@ -305,6 +331,7 @@ State Engine<Numbers, Space, Ghosts>::state() {
   State state = download(space_, atoms_);
   state.domain = domain_;
   state.step = step_;
+  if (nose_hoover_) state.nose_hoover = nose_hoover_->state();
   return state;
 }
 

@@ -62,12 +62,16 @@ void read_pairs(app::Input& input, Settings& settings) {
 }
 
 void read_thermostat(app::Input& input, Settings& settings) {
-  const bool is_on = input.choice("thermostat.kind", "none", {"none", "langevin"}) == "langevin";
-  LangevinOptions langevin;
-  langevin.temperature = input.get<double>("thermostat.temperature", 1.0, {.least = 0});
-  langevin.damping = input.get<double>("thermostat.damping", 1.0, {.least = 0, .above_least = true});
-  langevin.seed = input.get<std::int64_t>("thermostat.seed", 1, {.least = 0});
-  if (is_on) settings.engine.langevin = langevin;
+  const std::string kind = input.choice("thermostat.kind", "none", {"none", "langevin", "nose-hoover"});
+  const auto temperature = input.get<double>("thermostat.temperature", 1.0, {.least = 0});
+  const auto damping = input.get<double>("thermostat.damping", 1.0, {.least = 0, .above_least = true});
+  const auto seed = input.get<std::int64_t>("thermostat.seed", 1, {.least = 0});
+  if (kind == "langevin") settings.engine.langevin = LangevinOptions{temperature, damping, seed};
+  if (kind != "nose-hoover") return;
+  if (temperature == 0) input.reject("thermostat.temperature", "has to be above 0 for nose-hoover");
+  if (input.has("thermostat.seed"))
+    input.reject("thermostat.seed", "is for langevin: nose-hoover draws nothing");
+  settings.engine.nose_hoover = NoseHooverOptions{temperature, damping};
 }
 
 void read_balance(app::Input& input, Settings& settings) {

@@ -100,6 +100,7 @@ template <class Real>
   State own;
   own.domain = all.domain;
   own.step = all.step;
+  own.nose_hoover = all.nose_hoover;
   for (std::size_t i = 0; i < all.ids.size(); ++i) {
     if (table.owner(held_position<Real>(all.positions[i])) != rank) continue;
     own.ids.push_back(all.ids[i]);

@@ -54,6 +54,16 @@ TEST(Settings, TheThermostatIsReadWhereItIsOn) {
   EXPECT_EQ(settings.engine.langevin->seed, 9);
 }
 
+TEST(Settings, NoseHooverTakesNoSeedAndNoTemperatureOfZero) {
+  const Settings settings = read("[thermostat]\nkind = \"nose-hoover\"\ntemperature = 0.7\ndamping = 2.0\n");
+  ASSERT_TRUE(settings.engine.nose_hoover);
+  EXPECT_FALSE(settings.engine.langevin);
+  EXPECT_EQ(settings.engine.nose_hoover->temperature, 0.7);
+  EXPECT_EQ(settings.engine.nose_hoover->damping, 2.0);
+  expect_refusal("[thermostat]\nkind = \"nose-hoover\"\nseed = 3\n", "a.toml:3:", "draws nothing");
+  expect_refusal("[thermostat]\nkind = \"nose-hoover\"\ntemperature = 0.0\n", "a.toml:3:", "above 0");
+}
+
 TEST(Settings, BalanceAndDropletAreReadWhereTheyAreOn) {
   EXPECT_FALSE(read("").engine.balance);
   EXPECT_FALSE(read("").droplet);
