@@ -114,8 +114,6 @@ void TypedSimulation<Numbers, Ghosts>::step_until_done() {
     engine_.advance(thermo_is_due(next), is_due(settings_.restart_every, next));
     if (thermo_is_due(engine_.step())) record_thermo();
     write_due_files();
-    if (session_.ranks() > 1)
-      progress_->note(fmt::format("imbalance {:.2f}", imbalance(engine_.atoms_by_rank())));
     progress_->update(engine_.step());
   }
   space_.fence("md: after the last step");
@@ -127,6 +125,9 @@ template <class Numbers, class Ghosts>
 void TypedSimulation<Numbers, Ghosts>::record_thermo() {
   last_row_ = engine_.measure();
   progress_->clear();
+  if (session_.ranks() > 1) {
+    progress_->note(fmt::format("imbalance {:.2f}", imbalance(engine_.atoms_by_rank())));
+  }
   session_.say("{}", thermo_line(last_row_));
   // A restarted run's first row is in the file already.
   if (engine_.step() != restarted_at_.value_or(-1)) files_->append(last_row_);
