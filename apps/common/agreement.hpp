@@ -39,6 +39,20 @@ class AgreedError : public Error {
 void together(MPI_Comm comm, std::string_view what, const std::function<void()>& work,
               std::int64_t timeout_ms = agreement_timeout_ms());
 
+/// Runs a collective `work` that gives up waiting without knowing for whom: those who waited in vain then call the roll.
+/// \throws what `work` throws; in place of its Error{timeout} one that names the rank which did not come
+template <class Work>
+decltype(auto) naming_the_late(MPI_Comm comm, std::string_view what, const Work& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::timeout)
+      together(
+          comm, what, [] {}, 2000);
+    throw;
+  }
+}
+
 /// Reads a whole file on rank 0 and gives every rank its text, or the same error. Collective.
 /// \throws AgreedError{input} with the path and the system's reason
 [[nodiscard]] std::string read_text_everywhere(MPI_Comm comm, const std::string& path);

@@ -67,6 +67,11 @@ class Breakdown {
   /// Adds seconds measured elsewhere, e.g. the hidden share of an exchange.
   void add(Phase phase, double seconds, std::int64_t calls = 1);
 
+  /// Of this rank so far; 0 where nothing is measured.
+  [[nodiscard]] double seconds(Phase phase) const {
+    return records_[static_cast<std::size_t>(phase)].seconds;
+  }
+
   /// One phase over all ranks; seconds are sums over the calls.
   struct Row {
     std::string name;

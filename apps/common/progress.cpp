@@ -56,7 +56,8 @@ void Progress::update(std::int64_t step) {
   if (now < next_) return;
   next_ = now + redraw_interval;
   const double elapsed_s = std::chrono::duration<double>(now - begin_).count();
-  fmt::print("{}{}", clear_line, progress_line(first_, step, last_, elapsed_s));
+  fmt::print("{}{}{}{}", clear_line, progress_line(first_, step, last_, elapsed_s), note_.empty() ? "" : "  ",
+             note_);
   std::fflush(stdout);
   drawn_ = true;
 }

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace selvage::app {
 
@@ -23,6 +24,8 @@ class Progress {
 
   /// Cheap enough for every step.
   void update(std::int64_t step);
+  /// What the line ends with from now on, e.g. "imbalance 1.04".
+  void note(std::string text) { note_ = std::move(text); }
   /// Clears the line, so that other text can follow; the next update draws it again.
   void clear();
 
@@ -35,6 +38,7 @@ class Progress {
   Clock::time_point begin_;
   Clock::time_point next_;
   bool drawn_ = false;
+  std::string note_;
 };
 
 /// The line itself, without control characters.

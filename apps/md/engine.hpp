@@ -5,8 +5,10 @@
 #include "md/engine_options.hpp"
 #include "md/ghosts/periodic_images.hpp"
 #include "md/lennard_jones.hpp"
+#include "md/load.hpp"
 #include "md/motion.hpp"
 #include "md/neighbour_list.hpp"
+#include "md/nose_hoover.hpp"
 #include "md/thermo.hpp"
 
 #include <selvage/error.hpp>
@@ -14,9 +16,13 @@
 #include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,15 +52,26 @@ class Engine {
   [[nodiscard]] std::int64_t atoms() const { return atoms_.owned; }
   [[nodiscard]] int ghosts() const { return atoms_.ghosts; }
   [[nodiscard]] std::string explain() const { return ghosts_.explain(); }
+  [[nodiscard]] std::string describe_boxes() const { return ghosts_.describe_boxes(); }
+  /// Of each rank since the last rebuild.
+  [[nodiscard]] const std::vector<double>& atoms_by_rank() const { return atoms_by_rank_; }
+  /// How often planes have moved.
+  [[nodiscard]] std::int64_t balanced() const { return balanced_; }
 
   /// One step. Enqueues, and waits where lists are rebuilt.
-  /// \param rebuild  whether to rebuild the lists in this step in any case
-  /// \throws Error{numeric} at a rebuild, naming atom and step, once an atom has moved a cutoff in one step
+  /// \param rebuild  whether to rebuild the lists in this step in any case, and to balance ranks if they ever are: what
+  ///                 follows then depends on state() alone
+  /// \throws Error{numeric} at a rebuild, naming atom and step, once an atom has moved a cutoff in one step, or
+  ///         how many atoms were lost
   void advance(bool measured, bool rebuild);
 
   /// The state after step(); valid after the constructor and after a step with `measured`. Waits.
   /// \throws Error{numeric} as advance()
   [[nodiscard]] ThermoRow measure();
+
+  /// What a Nose-Hoover thermostat has taken from the atoms of all ranks since the start, in epsilon; with their energy it
+  /// adds up to a constant. 0 without one. Of the same step as measure(), after it.
+  [[nodiscard]] double thermostat_energy() const { return nose_hoover_ ? nose_hoover_->energy() : 0; }
 
   /// The atoms in their present order. Waits. A run that starts from it goes on with the same bits if this step
   /// rebuilt the lists.
@@ -64,9 +81,13 @@ class Engine {
   [[nodiscard]] std::vector<Vec3<double>> forces() const;
 
  private:
-  void rebuild();
+  void rebuild(bool balances);
+  void look_at_load(bool balances);
+  void count_atoms();
   void compute(bool measured);
+  void begin_step();
   void finish_step();
+  void thermostat_half_step();
   [[nodiscard]] bool rebuild_is_due();
   [[nodiscard]] double largest_displacement() const;
   void check_runaways() const;
@@ -83,10 +104,15 @@ class Engine {
   LennardJones<typename Numbers::Computed> law_;
   typename Atoms<Real, Space>::template Array<Position<Real>>
       listed_positions_;  ///< when the lists were made
+  std::optional<NoseHoover> nose_hoover_;
   PairSums pairs_;
   std::int64_t step_;
   std::int64_t listed_at_ = 0;
   std::int64_t rebuilds_ = 0;
+  std::vector<double> atoms_by_rank_;
+  std::int64_t all_atoms_ = 0;   ///< at the start
+  int unbalanced_rebuilds_ = 0;  ///< since ranks were last looked at
+  std::int64_t balanced_ = 0;
   bool step_is_open_ = false;  ///< the second half of the step's velocity update is still to come
 
   app::Breakdown& breakdown_;
@@ -166,31 +192,50 @@ Engine<Numbers, Space, Ghosts>::Engine(const Space& space, const State& state, c
       ghost_phase_(breakdown.phase("ghosts")),
       list_phase_(breakdown.phase("list")),
       motion_phase_(breakdown.phase("motion")) {
-  rebuild();
+  count_atoms();
+  all_atoms_ = static_cast<std::int64_t>(std::accumulate(atoms_by_rank_.begin(), atoms_by_rank_.end(), 0.0));
+  if (options.nose_hoover)
+    nose_hoover_.emplace(*options.nose_hoover, options.dt, all_atoms_, state.nose_hoover);
+  rebuild(false);
   rebuilds_ = 0;
+  unbalanced_rebuilds_ = 0;
   check_overlap();
   compute(true);
 }
 
 template <class Numbers, class Space, class Ghosts>
 void Engine<Numbers, Space, Ghosts>::advance(bool measured, bool rebuild_now) {
-  {
-    const auto timer = breakdown_.time(space_, motion_phase_);
-    if (step_is_open_) {
-      motion_.end_and_begin_step(space_, atoms_, step_);
-    } else {
-      motion_.begin_step(space_, atoms_, step_);
-    }
-  }
+  begin_step();
   ++step_;
   step_is_open_ = true;
   if (rebuild_now || rebuild_is_due()) {
-    rebuild();
+    rebuild(rebuild_now);
   } else {
     const auto timer = breakdown_.time(space_, ghost_phase_);
     ghosts_.update(space_, atoms_);
   }
   compute(measured);
+}
+
+template <class Numbers, class Space, class Ghosts>
+void Engine<Numbers, Space, Ghosts>::begin_step() {
+  // A thermostat that needs all velocities stands between a step and the next.
+  if (nose_hoover_) finish_step();
+  const auto timer = breakdown_.time(space_, motion_phase_);
+  if (nose_hoover_) thermostat_half_step();
+  if (step_is_open_) {
+    motion_.end_and_begin_step(space_, atoms_, step_);
+  } else {
+    motion_.begin_step(space_, atoms_, step_);
+  }
+}
+
+template <class Numbers, class Space, class Ghosts>
+void Engine<Numbers, Space, Ghosts>::thermostat_half_step() {
+  const double own = sum_motion(space_, atoms_).squared_speed;
+  const auto all = ghosts_.gather_over_ranks("the thermostat's sum of velocities", std::span(&own, 1));
+  const double squared_speed = std::accumulate(all.begin(), all.end(), 0.0);
+  scale_velocities(space_, atoms_, nose_hoover_->half_step(squared_speed));
 }
 
 template <class Numbers, class Space, class Ghosts>
@@ -210,7 +255,9 @@ bool Engine<Numbers, Space, Ghosts>::rebuild_is_due() {
   if (!options_.checks_displacement) return true;
   // Two atoms that come towards each other share the skin. Written so that NaN counts too.
   const auto timer = breakdown_.time(space_, list_phase_);
-  return !(2 * ghosts_.largest_over_ranks(largest_displacement()) <= options_.skin);
+  const double own = largest_displacement();
+  const auto all = ghosts_.gather_over_ranks("how far atoms have moved", std::span(&own, 1));
+  return !std::ranges::all_of(all, [&](double moved) { return 2 * moved <= options_.skin; });
 }
 
 template <class Numbers, class Space, class Ghosts>
@@ -220,10 +267,11 @@ double Engine<Numbers, Space, Ghosts>::largest_displacement() const {
 }
 
 template <class Numbers, class Space, class Ghosts>
-void Engine<Numbers, Space, Ghosts>::rebuild() {
+void Engine<Numbers, Space, Ghosts>::rebuild(bool balances) {
   const auto timer = breakdown_.time(space_, list_phase_);
   check_runaways();
   ghosts_.migrate(space_, atoms_);
+  look_at_load(balances);
   bins_.sort(space_, atoms_.positions, atoms_.owned);
   reorder(space_, atoms_, bins_);
   ghosts_.build(space_, atoms_);
@@ -236,10 +284,31 @@ void Engine<Numbers, Space, Ghosts>::rebuild() {
 }
 
 template <class Numbers, class Space, class Ghosts>
+void Engine<Numbers, Space, Ghosts>::look_at_load(bool balances) {
+  count_atoms();
+  check_none_lost(step_, all_atoms_, atoms_by_rank_);
+  if (!options_.balance) return;
+  const bool is_due = ++unbalanced_rebuilds_ >= options_.balance->every;
+  if (is_due || balances) unbalanced_rebuilds_ = 0;
+  if (!balances && !(is_due && imbalance(atoms_by_rank_) > options_.balance->threshold)) return;
+  if (!ghosts_.move_planes(space_, atoms_)) return;
+  bins_ = CellBins<Real, Space>(ghosts_.box(), options_.list_cutoff());
+  ++balanced_;
+  count_atoms();
+}
+
+template <class Numbers, class Space, class Ghosts>
+void Engine<Numbers, Space, Ghosts>::count_atoms() {
+  const auto own = static_cast<double>(atoms_.owned);
+  atoms_by_rank_ = ghosts_.gather_over_ranks("counting atoms", std::span(&own, 1));
+}
+
+template <class Numbers, class Space, class Ghosts>
 void Engine<Numbers, Space, Ghosts>::finish_step() {
   if (!step_is_open_) return;
   const auto timer = breakdown_.time(space_, motion_phase_);
   motion_.end_step(space_, atoms_, step_);
+  if (nose_hoover_) thermostat_half_step();
   step_is_open_ = false;
 }
 
@@ -248,16 +317,12 @@ ThermoRow Engine<Numbers, Space, Ghosts>::measure() {
   finish_step();
   check_runaways();
   const MotionSums motion = sum_motion(space_, atoms_);
-  std::array<double, 7> sums = {pairs_.energy,
-                                pairs_.virial,
-                                motion.squared_speed,
-                                motion.momentum[0],
-                                motion.momentum[1],
-                                motion.momentum[2],
-                                static_cast<double>(atoms_.owned)};
-  ghosts_.sum_over_ranks(sums);
-  return thermo_row(step_, static_cast<std::int64_t>(sums[6]), domain_, {sums[0], sums[1]},
-                    {sums[2], {sums[3], sums[4], sums[5]}});
+  const std::array<double, 6> own = {pairs_.energy,      pairs_.virial,      motion.squared_speed,
+                                     motion.momentum[0], motion.momentum[1], motion.momentum[2]};
+  const auto all = ghosts_.gather_over_ranks(fmt::format("the sums at step {}", step_), own);
+  std::array<double, 6> sums{};
+  for (std::size_t i = 0; i < all.size(); ++i) sums[i % sums.size()] += all[i];
+  return thermo_row(step_, all_atoms_, domain_, {sums[0], sums[1]}, {sums[2], {sums[3], sums[4], sums[5]}});
 }
 
 template <class Numbers, class Space, class Ghosts>
@@ -266,6 +331,7 @@ State Engine<Numbers, Space, Ghosts>::state() {
   State state = download(space_, atoms_);
   state.domain = domain_;
   state.step = step_;
+  if (nose_hoover_) state.nose_hoover = nose_hoover_->state();
   return state;
 }
 

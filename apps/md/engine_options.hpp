@@ -17,6 +17,18 @@ struct LangevinOptions {
   std::int64_t seed = 1;
 };
 
+/// What a Nose-Hoover thermostat is told.
+struct NoseHooverOptions {
+  double temperature = 1;  ///< epsilon/k, above 0
+  double damping = 1;      ///< the time in which it answers, in tau
+};
+
+/// When planes between ranks move, so that ranks hold as many atoms each.
+struct BalanceOptions {
+  double threshold = 1.05;  ///< the largest number of atoms over the mean, beyond which they do
+  int every = 1;            ///< rebuilds between looks at it
+};
+
 /// Closer atoms overlap: their energy is above 4e8 epsilon.
 inline constexpr double closest_allowed = 0.2;
 
@@ -30,6 +42,8 @@ struct EngineOptions {
   int rebuild_every = 20;            ///< steps between rebuilds, or between checks of the displacement
   bool checks_displacement = false;  ///< rebuild only once an atom has moved half the skin
   std::optional<LangevinOptions> langevin = {};
+  std::optional<NoseHooverOptions> nose_hoover = {};
+  std::optional<BalanceOptions> balance = {};  ///< nothing: planes stay where they are
 
   [[nodiscard]] double list_cutoff() const { return cutoff + skin; }
 };

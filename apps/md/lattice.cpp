@@ -34,4 +34,21 @@ State fcc_crystal(const std::array<std::int64_t, 3>& cells, double density) {
   return state;
 }
 
+State cut_droplet(const State& crystal, const Droplet& droplet) {
+  const Domain& box = crystal.domain;
+  const auto from_centre = [&](int axis, double x) {
+    return std::remainder(x - box.lower[axis] - droplet.centre[axis] * box.length(axis), box.length(axis));
+  };
+  State state{.domain = box, .step = crystal.step};
+  for (std::size_t i = 0; i < crystal.ids.size(); ++i) {
+    const Vec3<double>& x = crystal.positions[i];
+    if (std::hypot(from_centre(0, x.x), from_centre(1, x.y), from_centre(2, x.z)) > droplet.radius) continue;
+    state.ids.push_back(state.atoms() + 1);
+    state.positions.push_back(x);
+    state.velocities.push_back(crystal.velocities[i]);
+    state.images.push_back(crystal.images[i]);
+  }
+  return state;
+}
+
 }  // namespace selvage::md

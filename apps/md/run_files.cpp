@@ -12,6 +12,10 @@
 namespace selvage::md {
 namespace {
 
+/// Attributes that hold a Nose-Hoover thermostat's state.
+constexpr const char* friction_name = "thermostat_friction";
+constexpr const char* position_name = "thermostat_position";
+
 /// What has to be equal for a run to go on where another stopped.
 app::Attributes describe(const Settings& settings) {
   const EngineOptions& engine = settings.engine;
@@ -23,11 +27,22 @@ app::Attributes describe(const Settings& settings) {
                              {"list", std::string(to_string(engine.list))},
                              {"rebuild_every", std::int64_t{engine.rebuild_every}},
                              {"checks_displacement", std::int64_t{engine.checks_displacement}},
-                             {"thermostat", std::string(engine.langevin ? "langevin" : "none")}};
+                             {"thermostat", std::string(engine.langevin      ? "langevin"
+                                                        : engine.nose_hoover ? "nose-hoover"
+                                                                             : "none")}};
   if (engine.langevin) {
     attributes["thermostat_temperature"] = engine.langevin->temperature;
     attributes["thermostat_damping"] = engine.langevin->damping;
     attributes["thermostat_seed"] = engine.langevin->seed;
+  }
+  if (engine.nose_hoover) {
+    attributes["thermostat_temperature"] = engine.nose_hoover->temperature;
+    attributes["thermostat_damping"] = engine.nose_hoover->damping;
+  }
+  attributes["balance"] = std::string(engine.balance ? "atoms" : "none");
+  if (engine.balance) {
+    attributes["balance_threshold"] = engine.balance->threshold;
+    attributes["balance_every"] = std::int64_t{engine.balance->every};
   }
   return attributes;
 }
@@ -106,14 +121,23 @@ void RunFiles::write_trajectory(const State& state) const {
 }
 
 void RunFiles::write_restart(const State& state) const {
+  app::Attributes attributes = describe(settings_);
+  if (settings_.engine.nose_hoover) {
+    attributes[friction_name] = state.nose_hoover[0];
+    attributes[position_name] = state.nose_hoover[1];
+  }
   write_h5md(comm_, fmt::format("{}/restart_{:08}.h5", dir_, state.step), state,
-             static_cast<double>(state.step) * settings_.engine.dt, describe(settings_));
+             static_cast<double>(state.step) * settings_.engine.dt, attributes);
 }
 
 State read_restart(const std::string& path, const Settings& settings) {
   check_description(path, settings);
   State state = read_h5md(path).state;
   check_state(state, path.c_str());
+  if (settings.engine.nose_hoover) {
+    const app::Hdf5Reader file(path);
+    state.nose_hoover = {file.real(friction_name), file.real(position_name)};
+  }
   if (state.step < 0 || state.step > settings.standard.steps) {
     throw Error(ErrorKind::input, fmt::format("{} is after step {}, and this run ends at run.steps = {}",
                                               path, state.step, settings.standard.steps));

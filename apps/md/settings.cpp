@@ -16,7 +16,8 @@ void read_system(app::Input& input, Settings& settings) {
   const std::string path = input.get_text("system.state", "");
   if (!path.empty()) {
     settings.state_path = path;
-    for (const char* key : {"system.cells", "system.density"}) {
+    for (const char* key :
+         {"system.cells", "system.density", "system.droplet_radius", "system.droplet_centre"}) {
       if (input.has(key)) input.reject(key, "is for the lattice, and system.state names a file");
     }
   }
@@ -26,6 +27,16 @@ void read_system(app::Input& input, Settings& settings) {
   std::ranges::copy(cells, settings.cells.begin());
   settings.density =
       input.get<double>("system.density", 0.8442, {.least = 0, .most = 10, .above_least = true});
+}
+
+void read_droplet(app::Input& input, Settings& settings) {
+  const double radius = input.get<double>("system.droplet_radius", 0, {.least = 0});
+  const auto centre =
+      input.list<double>("system.droplet_centre", {0.5, 0.5, 0.5},
+                         {.each = {.least = 0, .most = 1}, .least_length = 3, .most_length = 3});
+  if (radius <= 0) return;
+  settings.droplet = Droplet{radius, {}};
+  std::ranges::copy(centre, settings.droplet->centre.begin());
 }
 
 void read_velocities(app::Input& input, Settings& settings) {
@@ -51,12 +62,24 @@ void read_pairs(app::Input& input, Settings& settings) {
 }
 
 void read_thermostat(app::Input& input, Settings& settings) {
-  const bool is_on = input.choice("thermostat.kind", "none", {"none", "langevin"}) == "langevin";
-  LangevinOptions langevin;
-  langevin.temperature = input.get<double>("thermostat.temperature", 1.0, {.least = 0});
-  langevin.damping = input.get<double>("thermostat.damping", 1.0, {.least = 0, .above_least = true});
-  langevin.seed = input.get<std::int64_t>("thermostat.seed", 1, {.least = 0});
-  if (is_on) settings.engine.langevin = langevin;
+  const std::string kind = input.choice("thermostat.kind", "none", {"none", "langevin", "nose-hoover"});
+  const auto temperature = input.get<double>("thermostat.temperature", 1.0, {.least = 0});
+  const auto damping = input.get<double>("thermostat.damping", 1.0, {.least = 0, .above_least = true});
+  const auto seed = input.get<std::int64_t>("thermostat.seed", 1, {.least = 0});
+  if (kind == "langevin") settings.engine.langevin = LangevinOptions{temperature, damping, seed};
+  if (kind != "nose-hoover") return;
+  if (temperature == 0) input.reject("thermostat.temperature", "has to be above 0 for nose-hoover");
+  if (input.has("thermostat.seed"))
+    input.reject("thermostat.seed", "is for langevin: nose-hoover draws nothing");
+  settings.engine.nose_hoover = NoseHooverOptions{temperature, damping};
+}
+
+void read_balance(app::Input& input, Settings& settings) {
+  const bool is_on = input.choice("balance.kind", "none", {"none", "atoms"}) == "atoms";
+  BalanceOptions balance;
+  balance.threshold = input.get<double>("balance.threshold", balance.threshold, {.least = 1, .most = 1000});
+  balance.every = input.get<int>("balance.every", balance.every, {.least = 1, .most = 1000000});
+  if (is_on) settings.engine.balance = balance;
 }
 
 void read_run(app::Input& input, Settings& settings) {
@@ -91,9 +114,11 @@ std::string_view to_string(ListKind kind) {
 Settings read_settings(app::Input& input) {
   Settings settings{};
   read_system(input, settings);
+  read_droplet(input, settings);
   read_velocities(input, settings);
   read_pairs(input, settings);
   read_thermostat(input, settings);
+  read_balance(input, settings);
   read_run(input, settings);
   settings.standard = app::read_standard_options(input, {.steps = 100, .out_dir = "out/md"});
   input.reject_unknown();

@@ -3,6 +3,7 @@
 #include "common/input.hpp"
 #include "common/standard_options.hpp"
 #include "md/engine_options.hpp"
+#include "md/lattice.hpp"
 
 #include <array>
 #include <cstdint>
@@ -26,6 +27,7 @@ struct Settings {
   std::optional<std::string> state_path;  ///< atoms come from this file, or from the lattice
   std::array<std::int64_t, 3> cells;      ///< of the lattice, along x, y, z
   double density;
+  std::optional<Droplet> droplet;     ///< what is kept of the lattice; nothing: all
   std::optional<double> temperature;  ///< of the velocities that are drawn; nothing: the file's are taken
   std::int32_t seed;
   EngineOptions engine;

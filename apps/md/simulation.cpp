@@ -30,7 +30,12 @@ Start first_state(const Settings& settings) {
     const State state = read_restart(*settings.standard.restart_path, settings);
     return {state, state.step};
   }
-  if (!settings.state_path) return {fcc_crystal(settings.cells, settings.density), {}};
+  if (!settings.state_path) {
+    State crystal = fcc_crystal(settings.cells, settings.density);
+    if (settings.droplet) crystal = cut_droplet(crystal, *settings.droplet);
+    check_state(crystal, "system.droplet_radius");
+    return {std::move(crystal), {}};
+  }
   StateFile file = read_state(*settings.state_path);
   if (!file.has_velocities && !settings.temperature) {
     throw Error(ErrorKind::input,

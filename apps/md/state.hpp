@@ -3,6 +3,7 @@
 #include "md/domain.hpp"
 #include "md/vectors.hpp"
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct State {
   std::vector<Vec3<double>> positions = {};
   std::vector<Vec3<double>> velocities = {};
   std::vector<Images> images = {};
+
+  std::array<double, 2> nose_hoover{};  ///< the thermostat's friction and position; zeros at the start
 
   [[nodiscard]] std::int64_t atoms() const { return static_cast<std::int64_t>(ids.size()); }
 };

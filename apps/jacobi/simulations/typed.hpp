@@ -2,9 +2,9 @@
 
 #include "common/breakdown.hpp"
 #include "common/progress.hpp"
+#include "common/rank_sums.hpp"
 #include "jacobi/compare_serial.hpp"
 #include "jacobi/field_errors.hpp"
-#include "jacobi/rank_sums.hpp"
 #include "jacobi/run_files.hpp"
 #include "jacobi/simulations/make.hpp"
 #include "jacobi/simulations/options.hpp"
@@ -179,9 +179,9 @@ template <class Real, class Stencil>
 void TypedSimulation<Real, Stencil>::measure_rates() {
   const double copy_s = solver_.time_copy();
   const double bytes = 2.0 * static_cast<double>(solver_.field_bytes());
-  const double slowest_s = max_over_ranks(session_.comm(), "timing a copy", copy_s);
-  copy_bytes_per_s_ = sum_over_ranks(session_.comm(), "timing a copy", bytes) / slowest_s;
-  exchange_s_ = max_over_ranks(session_.comm(), "timing an exchange", solver_.time_exchange());
+  const double slowest_s = app::max_over_ranks(session_.comm(), "timing a copy", copy_s);
+  copy_bytes_per_s_ = app::sum_over_ranks(session_.comm(), "timing a copy", bytes) / slowest_s;
+  exchange_s_ = app::max_over_ranks(session_.comm(), "timing an exchange", solver_.time_exchange());
 }
 
 template <class Real, class Stencil>
@@ -261,8 +261,8 @@ template <class Real, class Stencil>
 bool TypedSimulation<Real, Stencil>::record_norms() {
   const double own = solver_.try_sweep();
   const auto timer = breakdown_.time(space_, norm_phase_);
-  const double residual =
-      std::sqrt(sum_over_ranks(session_.comm(), fmt::format("the residual at step {}", solver_.step()), own));
+  const double residual = std::sqrt(
+      app::sum_over_ranks(session_.comm(), fmt::format("the residual at step {}", solver_.step()), own));
   check_finite(residual);
   double iterate_error = std::numeric_limits<double>::quiet_NaN();
   const NormRow row = norm_row(residual, iterate_error);
@@ -293,7 +293,8 @@ NormRow TypedSimulation<Real, Stencil>::norm_row(double residual, double& iterat
   if (settings_.name != Case::dirichlet) return {step, residual, none, none, none, none};
   const FieldErrors own = errors_.measure(solver_.first_cell(), solver_.strides(), step);
   const double values[] = {own.projection, own.max_iterate, own.max_exact};
-  const auto all = gather_everywhere(session_.comm(), fmt::format("the errors at step {}", step), values);
+  const auto all =
+      app::gather_everywhere(session_.comm(), fmt::format("the errors at step {}", step), values);
   FieldErrors errors;
   for (std::size_t i = 0; i < all.size(); i += 3) errors.join({all[i], all[i + 1], all[i + 2]});
   iterate_error = errors.max_iterate;
@@ -321,7 +322,7 @@ void TypedSimulation<Real, Stencil>::compare_serial() {
 
 template <class Real, class Stencil>
 void TypedSimulation<Real, Stencil>::report_results() {
-  const double seconds = max_over_ranks(session_.comm(), "the run's time", loop_s_);
+  const double seconds = app::max_over_ranks(session_.comm(), "the run's time", loop_s_);
   report_.result("steps", solver_.step());
   report_.result("sweeps", sweeps_);
   report_.result("seconds", seconds);

@@ -1,6 +1,11 @@
 #include "md/ghosts/decomposition.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <limits>
+#include <numeric>
+#include <span>
 
 namespace selvage::md {
 namespace {
@@ -25,25 +30,117 @@ std::array<int, 3> smallest_surface(const Domain& domain, int ranks) {
   return best;
 }
 
+/// Planes from `lower` to `upper` with as many atoms between any two, at least `least` apart.
+std::vector<double> even_planes(double lower, double upper, int parts, double least,
+                                std::span<const std::int64_t> counts) {
+  const auto atoms = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  const double bin_length = (upper - lower) / static_cast<double>(counts.size());
+  std::vector<double> planes(static_cast<std::size_t>(parts) + 1, upper);
+  planes[0] = lower;
+  std::size_t bin = 0;
+  std::int64_t before = 0;  // atoms in earlier bins
+  for (int part = 1; part < parts; ++part) {
+    const double wanted = static_cast<double>(atoms) * part / parts;
+    while (static_cast<double>(before + counts[bin]) < wanted) before += counts[bin++];
+    const double share = (wanted - static_cast<double>(before)) / static_cast<double>(counts[bin]);
+    planes[part] = lower + bin_length * (static_cast<double>(bin) + share);
+  }
+  for (int i = 1; i < parts; ++i) planes[i] = std::max(planes[i], planes[i - 1] + least);
+  for (int i = parts - 1; i > 0; --i) planes[i] = std::min(planes[i], planes[i + 1] - least);
+  return planes;
+}
+
+/// Whether two boxes come nearer to each other than `width`, the second moved by `shift`.
+bool are_near(const Domain& a, const Domain& b, const std::array<double, 3>& shift, double width) {
+  for (int axis = 0; axis < 3; ++axis) {
+    if (b.lower[axis] + shift[axis] - width >= a.upper[axis]) return false;
+    if (b.upper[axis] + shift[axis] + width <= a.lower[axis]) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Decomposition::Decomposition(const Domain& domain, int ranks, int rank)
     : domain_(domain), ranks_(smallest_surface(domain, ranks)) {
   place_ = {rank % ranks_[0], rank / ranks_[0] % ranks_[1], rank / (ranks_[0] * ranks_[1])};
+  for (int axis = 0; axis < 3; ++axis) set_equal_planes(axis);
 }
 
-double Decomposition::plane(int axis, int i) const {
-  if (i == ranks_[axis]) return domain_.upper[axis];
-  return domain_.lower[axis] + domain_.length(axis) * i / ranks_[axis];
+void Decomposition::set_equal_planes(int axis) {
+  planes_[axis].clear();
+  for (int row = 0; row < rows(axis); ++row) {
+    for (int i = 0; i < ranks_[axis]; ++i)
+      planes_[axis].push_back(domain_.lower[axis] + domain_.length(axis) * i / ranks_[axis]);
+    planes_[axis].push_back(domain_.upper[axis]);
+  }
 }
 
-Domain Decomposition::box() const {
+Domain Decomposition::box_at(const std::array<int, 3>& place) const {
+  const std::array<int, 3> row{0, place[0], place[1] * ranks_[0] + place[0]};
   Domain box;
   for (int axis = 0; axis < 3; ++axis) {
-    box.lower[axis] = plane(axis, place_[axis]);
-    box.upper[axis] = plane(axis, place_[axis] + 1);
+    const int first = row[axis] * (ranks_[axis] + 1) + place[axis];
+    box.lower[axis] = planes_[axis][first];
+    box.upper[axis] = planes_[axis][first + 1];
   }
   return box;
+}
+
+bool Decomposition::balance(double least, const CountAtoms& count) {
+  const auto before = planes_;
+  for (int axis = 0; axis < 3; ++axis) {
+    if (ranks_[axis] == 1) continue;
+    set_equal_planes(axis);
+    const std::vector<std::int64_t> counts = count(*this, axis);
+    for (int row = 0; row < rows(axis); ++row) {
+      const auto own = std::span(counts).subspan(static_cast<std::size_t>(row) * bins, bins);
+      // Where nothing lies, planes stay equal.
+      if (std::ranges::all_of(own, [](std::int64_t atoms) { return atoms == 0; })) continue;
+      const auto even = even_planes(domain_.lower[axis], domain_.upper[axis], ranks_[axis], least, own);
+      std::ranges::copy(even, planes_[axis].begin() + row * (ranks_[axis] + 1));
+    }
+  }
+  return planes_ != before;
+}
+
+std::vector<Decomposition::Neighbour> Decomposition::neighbours(double width) const {
+  const Domain own = box();
+  const int self = rank_at(place_);
+  const int ranks = ranks_[0] * ranks_[1] * ranks_[2];
+  std::vector<Neighbour> near;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const Domain other =
+        box_at({rank % ranks_[0], rank / ranks_[0] % ranks_[1], rank / (ranks_[0] * ranks_[1])});
+    for (int image = 0; image < 27; ++image) {
+      const std::array<double, 3> moved{(image % 3 - 1) * domain_.length(0),
+                                        (image / 3 % 3 - 1) * domain_.length(1),
+                                        (image / 9 - 1) * domain_.length(2)};
+      const bool is_own_box = rank == self && image == 13;
+      if (is_own_box || !are_near(own, other, moved, width)) continue;
+      Neighbour neighbour{rank, {-moved[0], -moved[1], -moved[2]}, {}};
+      for (int axis = 0; axis < 3; ++axis) {
+        neighbour.reach.lower[axis] = other.lower[axis] + moved[axis] - width;
+        neighbour.reach.upper[axis] = other.upper[axis] + moved[axis] + width;
+      }
+      near.push_back(neighbour);
+    }
+  }
+  return near;
+}
+
+std::string Decomposition::describe() const {
+  double shortest = std::numeric_limits<double>::infinity();
+  double longest = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    for (std::size_t i = 1; i < planes_[axis].size(); ++i) {
+      if (i % static_cast<std::size_t>(ranks_[axis] + 1) == 0) continue;  // from one row to the next
+      shortest = std::min(shortest, planes_[axis][i] - planes_[axis][i - 1]);
+      longest = std::max(longest, planes_[axis][i] - planes_[axis][i - 1]);
+    }
+  }
+  return fmt::format("{} x {} x {} boxes with sides of {:.4g} to {:.4g} sigma", ranks_[0], ranks_[1],
+                     ranks_[2], shortest, longest);
 }
 
 }  // namespace selvage::md

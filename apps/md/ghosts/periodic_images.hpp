@@ -12,6 +12,8 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace selvage::md {
 
@@ -54,6 +56,8 @@ struct ImageShifts {
 ///
 /// What an engine asks of its ghosts: box() is where owned atoms lie; at a rebuild migrate(), then, once atoms are
 /// sorted, build(); in all other steps update(); add_forces() where a half list has left forces on ghosts.
+/// gather_over_ranks() gives every rank's values, rank by rank. move_planes(), before atoms are sorted, balances the
+/// boxes and takes atoms to their new owners; it says whether box() is another one now.
 template <class Real, class Space>
 class PeriodicImages {
  public:
@@ -68,8 +72,13 @@ class PeriodicImages {
 
   [[nodiscard]] const Domain& box() const { return domain_; }
 
-  [[nodiscard]] double largest_over_ranks(double value) const { return value; }
-  void sum_over_ranks(std::span<double>) const {}
+  [[nodiscard]] std::vector<double> gather_over_ranks(std::string_view,
+                                                      std::span<const double> values) const {
+    return {values.begin(), values.end()};
+  }
+  /// One rank has all atoms wherever planes lie.
+  [[nodiscard]] bool move_planes(const Space&, const Atoms<Real, Space>&) const { return false; }
+  [[nodiscard]] std::string describe_boxes() const { return "one box"; }
   [[nodiscard]] std::string explain() const { return "ghosts are periodic images on one rank"; }
 
   /// Gives atoms that have left the box to who owns them now: here they come back through the other side, which

@@ -1,7 +1,10 @@
 #pragma once
 
+#include "common/agreement.hpp"
+#include "common/rank_sums.hpp"
 #include "md/atoms.hpp"
 #include "md/ghosts/decomposition.hpp"
+#include "md/ghosts/planes.hpp"
 
 #include <selvage/comm/context.hpp>
 #include <selvage/comm/list_halo.hpp>
@@ -11,65 +14,53 @@
 #include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace selvage::md {
 
 namespace detail {
 
-/// One axis of the ranks' boxes, as atoms of this rank's see it.
+/// Where atoms of this rank have a ghost on another rank, or an image on this one.
 template <class Real>
-struct RankAxis {
-  Real low_end;     ///< atoms below have a ghost on the rank before
-  Real high_begin;  ///< atoms from here on have one on the rank after
-  Real
-      low_shift;  ///< what a ghost on the rank before is moved by: the box's length where that is through its side
-  Real high_shift;
-  int low_step;  ///< from this rank's number to that of the rank before
-  int high_step;
-};
+struct GhostTarget {
+  Vec3<Real> lower, upper;  ///< of positions that have one
+  Vec3<Real> shift;         ///< what the ghost is moved by
+  int rank;
 
-/// Where ghosts of an atom go along one axis; the first is where it is itself.
-template <class Real>
-struct RankSteps {
-  Real shift[3];
-  int step[3];
-  int count;
-  KOKKOS_FUNCTION RankSteps(const RankAxis<Real>& axis, Real x) : shift{0, 0, 0}, step{0, 0, 0}, count(1) {
-    if (x < axis.low_end) {
-      shift[count] = axis.low_shift;
-      step[count++] = axis.low_step;
-    }
-    if (x >= axis.high_begin) {
-      shift[count] = axis.high_shift;
-      step[count++] = axis.high_step;
-    }
+  KOKKOS_FUNCTION bool wants(const Position<Real>& p) const {
+    return p.x >= lower.x && p.x < upper.x && p.y >= lower.y && p.y < upper.y && p.z >= lower.z &&
+           p.z < upper.z;
   }
 };
 
 template <class Real>
-struct RankAxes {
-  RankAxis<Real> x, y, z;
-};
+Vec3<Real> narrowed(const std::array<double, 3>& v) {
+  return {static_cast<Real>(v[0]), static_cast<Real>(v[1]), static_cast<Real>(v[2])};
+}
 
-/// The rank that owns a position.
+/// All targets around a rank's box.
 template <class Real>
-struct FindOwner {
-  Vec3<Real> lower, ranks_per_length;
-  int ranks[3];
-  /// Rounding must not leave the ranks there are.
-  KOKKOS_FUNCTION static int clamped(int i, int count) { return i < 0 ? 0 : i >= count ? count - 1 : i; }
-  KOKKOS_FUNCTION int operator()(const Position<Real>& p) const {
-    const int x = clamped(static_cast<int>((p.x - lower.x) * ranks_per_length.x), ranks[0]);
-    const int y = clamped(static_cast<int>((p.y - lower.y) * ranks_per_length.y), ranks[1]);
-    const int z = clamped(static_cast<int>((p.z - lower.z) * ranks_per_length.z), ranks[2]);
-    return (z * ranks[1] + y) * ranks[0] + x;
+struct GhostTargets {
+  const GhostTarget<Real>* targets;
+  int count;
+  Vec3<Real> inner_lower, inner_upper;  ///< within, no atom has a ghost
+
+  KOKKOS_FUNCTION bool is_inner(const Position<Real>& p) const {
+    return p.x >= inner_lower.x && p.x < inner_upper.x && p.y >= inner_lower.y && p.y < inner_upper.y &&
+           p.z >= inner_lower.z && p.z < inner_upper.z;
+  }
+  /// The first target from `i` on that has a ghost of `p`; `count` if none has.
+  KOKKOS_FUNCTION int next(const Position<Real>& p, int i) const {
+    if (is_inner(p)) return count;
+    while (i < count && !targets[i].wants(p)) ++i;
+    return i;
   }
 };
 
@@ -86,19 +77,18 @@ class RankGhosts {
   /// \param width  how far beyond the box ghosts are wanted
   /// \throws Error{input} where a rank's box is shorter than that
   RankGhosts(const Space& space, const Context& context, const Decomposition& decomposition, double width)
-      : context_(context),
-        decomposition_(decomposition),
-        box_(decomposition.box()),
-        migration_(space, context) {
+      : context_(context), decomposition_(decomposition), width_(width), migration_(space, context) {
     for (int a = 0; a < 3; ++a) {
-      if (box_.length(a) >= width) continue;
+      const int ranks = decomposition.ranks()[a];
+      const double side = decomposition.domain().length(a) / ranks;
+      if (side >= width) continue;
       throw Error(
           ErrorKind::input,
           fmt::format(
-              "{} ranks along {} have boxes of {:.6g} sigma, and ghosts reach {:.6g}: use fewer ranks",
-              decomposition.ranks()[a], "xyz"[a], box_.length(a), width));
+              "{} ranks along {} have boxes of {:.6g} sigma, and ghosts reach {:.6g}: use fewer ranks", ranks,
+              "xyz"[a], side, width));
     }
-    axes_ = {axis(0, width), axis(1, width), axis(2, width)};
+    take_planes(space);
   }
 
   [[nodiscard]] const Domain& box() const { return box_; }
@@ -107,7 +97,8 @@ class RankGhosts {
     wrap(space, atoms, decomposition_.domain());
     const auto owners = detail::uninitialised<Array<int>>("owners", static_cast<std::size_t>(atoms.owned));
     find_owners(space, atoms, owners);
-    const std::int64_t count = migration_.plan(space, owners);
+    const std::int64_t count = app::naming_the_late(context_.comm(), "taking atoms to their ranks",
+                                                    [&] { return migration_.plan(space, owners); });
     if (count > std::numeric_limits<int>::max()) {
       throw Error(ErrorKind::unsupported,
                   fmt::format("{} atoms are more than one rank can count: use more ranks", count));
@@ -128,11 +119,13 @@ class RankGhosts {
     entry_shifts_ = Shifts(Kokkos::view_alloc("entry shifts", Kokkos::WithoutInitializing),
                            static_cast<std::size_t>(entries));
     fill(space, atoms, first);
-    if (list_) {
-      list_->rebuild(space, atoms.owned, entry_atoms_, entry_ranks_);
-    } else {
-      list_.emplace(space, context_, atoms.owned, entry_atoms_, entry_ranks_);
-    }
+    app::naming_the_late(context_.comm(), "listing ghosts", [&] {
+      if (list_) {
+        list_->rebuild(space, atoms.owned, entry_atoms_, entry_ranks_);
+      } else {
+        list_.emplace(space, context_, atoms.owned, entry_atoms_, entry_ranks_);
+      }
+    });
     reserve_ghosts(space, atoms, static_cast<int>(list_->ghosts()));
     atoms.ghosts = static_cast<int>(list_->ghosts());
     update(space, atoms);
@@ -151,108 +144,141 @@ class RankGhosts {
     list_->scatter_add(space, Rows(reinterpret_cast<Real*>(atoms.forces.data()), atoms.forces.extent(0)));
   }
 
-  /// The largest over ranks.
-  [[nodiscard]] double largest_over_ranks(double value) const {
-    double largest = 0;
-    check_mpi(MPI_Allreduce(&value, &largest, 1, MPI_DOUBLE, MPI_MAX, context_.comm()), "MPI_Allreduce");
-    return largest;
+  [[nodiscard]] std::vector<double> gather_over_ranks(std::string_view what,
+                                                      std::span<const double> values) const {
+    return app::gather_everywhere(context_.comm(), what, values);
   }
-  /// Sums over ranks in place, in rank order, so that all get the same bits in each run.
-  void sum_over_ranks(std::span<double> values) const {
-    std::vector<double> all(values.size() * static_cast<std::size_t>(context_.size()));
-    const int count = static_cast<int>(values.size());
-    check_mpi(MPI_Allgather(values.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, context_.comm()),
-              "MPI_Allgather");
-    std::ranges::fill(values, 0.0);
-    for (std::size_t i = 0; i < all.size(); ++i) values[i % values.size()] += all[i];
+
+  bool move_planes(const Space& space, Atoms<Real, Space>& atoms) {
+    const bool moved = decomposition_.balance(width_, [&](const Decomposition& so_far, int axis) {
+      const auto counts = count_along(space, atoms, so_far, axis);
+      return app::sum_counts(context_.comm(), "counting atoms to balance ranks", counts);
+    });
+    if (!moved) return false;
+    take_planes(space);
+    migrate(space, atoms);
+    return true;
   }
 
   [[nodiscard]] std::string explain() const { return list_->explain(); }
+  [[nodiscard]] std::string describe_boxes() const { return decomposition_.describe(); }
 
   void find_owners(const Space& space, const Atoms<Real, Space>& atoms, const Array<int>& owners) const {
-    const detail::FindOwner<Real> owner = owner_finder();
+    const PlaneTable<Real> planes = table(decomposition_, rows_);
     const auto positions = atoms.positions;
     Kokkos::parallel_for(
         "md::find_owners", Kokkos::RangePolicy<Space>(space, 0, atoms.owned),
-        KOKKOS_LAMBDA(int i) { owners(i) = owner(positions(i)); });
+        KOKKOS_LAMBDA(int i) { owners(i) = planes.owner(positions(i)); });
   }
 
   std::int64_t count(const Space& space, const Atoms<Real, Space>& atoms, const Array<int>& first) const {
-    using Steps = detail::RankSteps<Real>;
     const auto positions = atoms.positions;
-    const auto axes = axes_;
+    const auto around = targets();
     std::int64_t entries = 0;
     Kokkos::parallel_scan(
         "md::count_entries", Kokkos::RangePolicy<Space>(space, 0, atoms.owned),
         KOKKOS_LAMBDA(int i, std::int64_t& sum, bool last) {
           if (last) first(i) = static_cast<int>(sum);
           const Position<Real> p = positions(i);
-          sum += Steps(axes.x, p.x).count * Steps(axes.y, p.y).count * Steps(axes.z, p.z).count - 1;
+          for (int t = around.next(p, 0); t < around.count; t = around.next(p, t + 1)) ++sum;
         },
         entries);
     return entries;
   }
 
   void fill(const Space& space, const Atoms<Real, Space>& atoms, const Array<int>& first) const {
-    using Steps = detail::RankSteps<Real>;
     const auto positions = atoms.positions;
-    const auto axes = axes_;
+    const auto around = targets();
     const auto entry_atoms = entry_atoms_;
     const auto entry_ranks = entry_ranks_;
     const auto shifts = entry_shifts_;
-    const int rank = decomposition_.rank_at(decomposition_.place());
     Kokkos::parallel_for(
         "md::fill_entries", Kokkos::RangePolicy<Space>(space, 0, atoms.owned), KOKKOS_LAMBDA(int i) {
           const Position<Real> p = positions(i);
-          const Steps x(axes.x, p.x);
-          const Steps y(axes.y, p.y);
-          const Steps z(axes.z, p.z);
-          for (int copy = 1; copy < x.count * y.count * z.count; ++copy) {
-            const int ix = copy % x.count;
-            const int iy = copy / x.count % y.count;
-            const int iz = copy / (x.count * y.count);
-            const int entry = first(i) + copy - 1;
+          int entry = first(i);
+          for (int t = around.next(p, 0); t < around.count; t = around.next(p, t + 1)) {
+            const detail::GhostTarget<Real> target = around.targets[t];
             entry_atoms(entry) = i;
-            entry_ranks(entry) = rank + x.step[ix] + y.step[iy] + z.step[iz];
-            shifts(entry, 0) = x.shift[ix];
-            shifts(entry, 1) = y.shift[iy];
-            shifts(entry, 2) = z.shift[iz];
+            entry_ranks(entry) = target.rank;
+            shifts(entry, 0) = target.shift.x;
+            shifts(entry, 1) = target.shift.y;
+            shifts(entry, 2) = target.shift.z;
             shifts(entry, 3) = 0;
+            ++entry;
           }
         });
   }
 
-  [[nodiscard]] detail::FindOwner<Real> owner_finder() const {
-    const Domain& whole = decomposition_.domain();
-    const auto& ranks = decomposition_.ranks();
-    return {{static_cast<Real>(whole.lower[0]), static_cast<Real>(whole.lower[1]),
-             static_cast<Real>(whole.lower[2])},
-            {static_cast<Real>(ranks[0] / whole.length(0)), static_cast<Real>(ranks[1] / whole.length(1)),
-             static_cast<Real>(ranks[2] / whole.length(2))},
-            {ranks[0], ranks[1], ranks[2]}};
+  /// This rank's part of what Decomposition::balance() asks for. Waits.
+  [[nodiscard]] std::vector<std::int64_t> count_along(const Space& space, const Atoms<Real, Space>& atoms,
+                                                      const Decomposition& decomposition, int axis) const {
+    const PlaneRows rows = copy_rows(space, decomposition);
+    const auto bin_of = PlaneBins<Real>::with(table(decomposition, rows), decomposition.domain(), axis);
+    const auto positions = atoms.positions;
+    const Array<std::int64_t> counts(
+        "bins", static_cast<std::size_t>(decomposition.rows(axis)) * Decomposition::bins);
+    Kokkos::parallel_for(
+        "md::count_along", Kokkos::RangePolicy<Space>(space, 0, atoms.owned),
+        KOKKOS_LAMBDA(int i) { Kokkos::atomic_inc(&counts(bin_of(positions(i)))); });
+    const auto host = Kokkos::create_mirror_view(counts);
+    Kokkos::deep_copy(space, host, counts);
+    space.fence("md: atoms counted along an axis");
+    return {host.data(), host.data() + host.extent(0)};
   }
 
  private:
   using Shifts = Kokkos::View<Real* [4], Kokkos::LayoutRight, typename Space::memory_space>;
+  using PlaneRows = std::array<Array<Real>, 3>;
 
-  [[nodiscard]] detail::RankAxis<Real> axis(int a, double width) const {
-    const int ranks = decomposition_.ranks()[a];
-    const int place = decomposition_.place()[a];
-    const int stride = a == 0   ? 1
-                       : a == 1 ? decomposition_.ranks()[0]
-                                : decomposition_.ranks()[0] * decomposition_.ranks()[1];
-    const double length = decomposition_.domain().length(a);
-    const bool first = place == 0;
-    const bool last = place == ranks - 1;
-    return {static_cast<Real>(box_.lower[a] + width), static_cast<Real>(box_.upper[a] - width),
-            static_cast<Real>(first ? length : 0),    static_cast<Real>(last ? -length : 0),
-            stride * (first ? ranks - 1 : -1),        stride * (last ? 1 - ranks : 1)};
+  static PlaneRows copy_rows(const Space& space, const Decomposition& decomposition) {
+    PlaneRows rows;
+    for (int axis = 0; axis < 3; ++axis) {
+      const std::vector<double>& planes = decomposition.planes(axis);
+      rows[axis] = detail::uninitialised<Array<Real>>("planes", planes.size());
+      const auto host = Kokkos::create_mirror_view(rows[axis]);
+      for (std::size_t i = 0; i < planes.size(); ++i) host(i) = static_cast<Real>(planes[i]);
+      Kokkos::deep_copy(space, rows[axis], host);
+    }
+    space.fence("md: planes copied");
+    return rows;
+  }
+
+  static PlaneTable<Real> table(const Decomposition& decomposition, const PlaneRows& rows) {
+    const auto& ranks = decomposition.ranks();
+    return {{rows[0].data(), rows[1].data(), rows[2].data()}, {ranks[0], ranks[1], ranks[2]}};
+  }
+
+  /// Everything that follows from the decomposition's planes.
+  void take_planes(const Space& space) {
+    box_ = decomposition_.box();
+    rows_ = copy_rows(space, decomposition_);
+    const auto neighbours = decomposition_.neighbours(width_);
+    targets_ = detail::uninitialised<Array<detail::GhostTarget<Real>>>("ghost targets", neighbours.size());
+    const auto host = Kokkos::create_mirror_view(targets_);
+    for (std::size_t i = 0; i < neighbours.size(); ++i) {
+      const Decomposition::Neighbour& other = neighbours[i];
+      host(i) = {detail::narrowed<Real>(other.reach.lower), detail::narrowed<Real>(other.reach.upper),
+                 detail::narrowed<Real>(other.shift), other.rank};
+    }
+    Kokkos::deep_copy(space, targets_, host);
+    space.fence("md: ghost targets copied");
+  }
+
+  [[nodiscard]] detail::GhostTargets<Real> targets() const {
+    std::array<double, 3> lower = box_.lower;
+    std::array<double, 3> upper = box_.upper;
+    for (double& side : lower) side += width_;
+    for (double& side : upper) side -= width_;
+    return {targets_.data(), static_cast<int>(targets_.extent(0)), detail::narrowed<Real>(lower),
+            detail::narrowed<Real>(upper)};
   }
 
   Context context_;
   Decomposition decomposition_;
+  double width_;
   Domain box_;
-  detail::RankAxes<Real> axes_{};
+  PlaneRows rows_;  ///< of planes
+  Array<detail::GhostTarget<Real>> targets_;
   Migration migration_;
   std::optional<ListHalo> list_;
   Array<int> entry_atoms_;

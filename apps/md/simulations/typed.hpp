@@ -2,8 +2,11 @@
 
 #include "common/breakdown.hpp"
 #include "common/progress.hpp"
+#include "common/rank_sums.hpp"
+#include "md/atom_forces.hpp"
 #include "md/engine.hpp"
 #include "md/ghosts/rank_ghosts.hpp"
+#include "md/load.hpp"
 #include "md/run_files.hpp"
 #include "md/simulations/make.hpp"
 #include "md/verification.hpp"
@@ -12,6 +15,8 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <span>
+#include <string>
 #include <utility>
 
 namespace selvage::md {
@@ -33,6 +38,7 @@ class TypedSimulation final : public Simulation {
   void record_thermo();
   void write_due_files();
   void verify_forces();
+  void report_load();
   void report_results();
   [[nodiscard]] bool is_due(std::int64_t every, std::int64_t step) const {
     return every > 0 && step % every == 0;
@@ -54,7 +60,7 @@ class TypedSimulation final : public Simulation {
   std::unique_ptr<RunFiles> files_;
   std::optional<app::Progress> progress_;
   ThermoRow last_row_;
-  double loop_s_ = 0;  ///< from the first step to the last, files not counted
+  double loop_s_ = 0;  ///< from the first step to the last, files not counted, on the slowest rank
   double output_s_ = 0;
 };
 
@@ -83,6 +89,7 @@ void TypedSimulation<Numbers, Ghosts>::describe_plan() {
       to_string(engine.list), settings_.chooses_list ? " (chosen for this backend)" : "", engine.skin,
       engine.checks_displacement ? "when an atom has moved half of it, checked every" : "every",
       engine.rebuild_every, engine.rebuild_every == 1 ? "" : "s"));
+  report_.decide(fmt::format("{}, {}", engine_.describe_boxes(), describe_load(engine_.atoms_by_rank())));
   report_.decide(engine_.explain());
 }
 
@@ -110,7 +117,7 @@ void TypedSimulation<Numbers, Ghosts>::step_until_done() {
     progress_->update(engine_.step());
   }
   space_.fence("md: after the last step");
-  loop_s_ = timer.seconds() - output_s_;
+  loop_s_ = app::max_over_ranks(session_.comm(), "the run's time", timer.seconds() - output_s_);
   progress_->clear();
 }
 
@@ -118,6 +125,9 @@ template <class Numbers, class Ghosts>
 void TypedSimulation<Numbers, Ghosts>::record_thermo() {
   last_row_ = engine_.measure();
   progress_->clear();
+  if (session_.ranks() > 1) {
+    progress_->note(fmt::format("imbalance {:.2f}", imbalance(engine_.atoms_by_rank())));
+  }
   session_.say("{}", thermo_line(last_row_));
   // A restarted run's first row is in the file already.
   if (engine_.step() != restarted_at_.value_or(-1)) files_->append(last_row_);
@@ -141,10 +151,24 @@ void TypedSimulation<Numbers, Ghosts>::write_due_files() {
 
 template <class Numbers, class Ghosts>
 void TypedSimulation<Numbers, Ghosts>::verify_forces() {
-  // Only one rank has all forces.
-  if (session_.ranks() > 1 || all_atoms_ > Verification::most_atoms_for_all_pairs) return;
-  const State state = engine_.state();
-  verification_.check_forces(state, engine_.forces());
+  if (all_atoms_ > Verification::most_atoms_for_all_pairs) return;
+  const AtomForces all = gather_forces(session_.comm(), engine_.state(), engine_.forces());
+  verification_.check_forces(all.state, all.forces);
+}
+
+template <class Numbers, class Ghosts>
+void TypedSimulation<Numbers, Ghosts>::report_load() {
+  report_.result("atom_imbalance", imbalance(engine_.atoms_by_rank()));
+  report_.result("planes_moved", engine_.balanced());
+  std::string line =
+      fmt::format("load: {}, {}", engine_.describe_boxes(), describe_load(engine_.atoms_by_rank()));
+  if (breakdown_.measures()) {
+    const double own = breakdown_.seconds(breakdown_.phase("force"));
+    const auto force_s = app::gather_everywhere(session_.comm(), "the time of forces", std::span(&own, 1));
+    report_.result("force_time_imbalance", imbalance(force_s));
+    line += fmt::format(", of the forces' time {:.3f}", imbalance(force_s));
+  }
+  session_.say("{}", line);
 }
 
 template <class Numbers, class Ghosts>
@@ -158,6 +182,7 @@ void TypedSimulation<Numbers, Ghosts>::report_results() {
   report_.result("pair_energy", last_row_.pair_energy);
   report_.result("total_energy", last_row_.total_energy);
   report_.result("pressure", last_row_.pressure);
+  report_load();
   report_.breakdown(breakdown_);
   if (settings_.standard.verify) {
     for (const auto& outcome : verification_.outcomes())
@@ -181,22 +206,18 @@ std::unique_ptr<Simulation> make_simulation_of(app::Session& session, app::Repor
                                                               Ghosts(start.state.domain, width));
   }
   using Ghosts = RankGhosts<Real, Space>;
-  const Decomposition decomposition(start.state.domain, context.size(), context.rank());
+  Decomposition decomposition(start.state.domain, context.size(), context.rank());
   Ghosts ghosts(Space(), context, decomposition, width);
-  const auto owner = ghosts.owner_finder();
-  State own;
-  own.domain = start.state.domain;
-  own.step = start.state.step;
-  for (std::size_t i = 0; i < start.state.ids.size(); ++i) {
-    const auto x = detail::narrowed<Real>(start.state.positions[i]);
-    if (owner({x.x, x.y, x.z, 0}) != context.rank()) continue;
-    own.ids.push_back(start.state.ids[i]);
-    own.positions.push_back(start.state.positions[i]);
-    own.velocities.push_back(start.state.velocities[i]);
-    own.images.push_back(start.state.images[i]);
+  if (settings.engine.balance) {
+    // Every rank has all atoms here, so nothing is sent. A restart begins with the planes that the run had.
+    decomposition.balance(width, [&](const Decomposition& so_far, int axis) {
+      return count_atoms<Real>(start.state, so_far, axis);
+    });
+    ghosts = Ghosts(Space(), context, decomposition, width);
   }
-  return std::make_unique<TypedSimulation<Numbers, Ghosts>>(session, report, settings, start, own,
-                                                            std::move(ghosts));
+  return std::make_unique<TypedSimulation<Numbers, Ghosts>>(
+      session, report, settings, start, atoms_of_rank<Real>(start.state, decomposition, context.rank()),
+      std::move(ghosts));
 }
 
 }  // namespace selvage::md

@@ -1,5 +1,7 @@
 #include "md/state_files/h5md.hpp"
 
+#include "common/rank_sums.hpp"
+
 #include <selvage/error.hpp>
 
 #include <fmt/format.h>
@@ -28,13 +30,10 @@ class Frame {
     single_ = {{0}, {rank == 0 ? 1 : 0}};
     edges_ = {{0}, {rank == 0 ? 3 : 0}};
     for (int axis = 0; axis < 3; ++axis) lengths_[axis] = state.domain.length(axis);
-    int ranks = 1;
-    check_mpi(MPI_Comm_size(comm, &ranks), "MPI_Comm_size");
-    std::vector<std::int64_t> counts(static_cast<std::size_t>(ranks));
-    const std::int64_t own = state.atoms();
-    check_mpi(MPI_Allgather(&own, 1, MPI_INT64_T, counts.data(), 1, MPI_INT64_T, comm), "MPI_Allgather");
-    first_ = std::accumulate(counts.begin(), counts.begin() + rank, std::int64_t{0});
-    all_ = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    const auto own = static_cast<double>(state.atoms());
+    const auto counts = app::gather_everywhere(comm, "counting atoms for a file", std::span(&own, 1));
+    first_ = static_cast<std::int64_t>(std::accumulate(counts.begin(), counts.begin() + rank, 0.0));
+    all_ = static_cast<std::int64_t>(std::accumulate(counts.begin(), counts.end(), 0.0));
     add<double>("position", 3, state.positions.data());
     add<double>("velocity", 3, state.velocities.data());
     add<std::int32_t>("image", 3, state.images.data());

@@ -1,5 +1,5 @@
+#include "common/rank_sums.hpp"
 #include "jacobi/compare_serial.hpp"
-#include "jacobi/rank_sums.hpp"
 #include "jacobi/solver.hpp"
 
 #include <selvage/comm/context.hpp>
@@ -64,7 +64,7 @@ Problem<2> dirichlet(std::int64_t rows, std::int64_t columns, bool periodic = fa
 }
 
 double sum_of(double own) {
-  return sum_over_ranks(MPI_COMM_WORLD, "a test's norm", own);
+  return app::sum_over_ranks(MPI_COMM_WORLD, "a test's norm", own);
 }
 
 template <class Real>

@@ -2,6 +2,7 @@
 # A rank that dies or hangs ends the run, and the files written so far can be continued from.
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/../../support/program.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../support/ranks.sh"
 
 # start ARGUMENT...: four ranks in the background; the launcher's process id in $launcher_pid.
 start() {
@@ -9,47 +10,6 @@ start() {
   $LAUNCHER 4 "$PROGRAM" --set "grid.cells=[48,48]" --steps 1000000000 --set output.fields=false --quiet "$@" \
     >"$scratch/output" 2>&1 </dev/null &
   launcher_pid=$!
-}
-
-# wait_for SECONDS COMMAND...: until it succeeds.
-wait_for() {
-  local tries=$(($1 * 20))
-  shift
-  while ! "$@"; do
-    if ((tries-- == 0)); then return 1; fi
-    sleep 0.05
-  done
-}
-
-# descendants PID: it and all processes below it.
-descendants() {
-  echo "$1"
-  local child
-  for child in $(cat /proc/"$1"/task/*/children 2>/dev/null); do descendants "$child"; done
-}
-
-# pid_of_rank RANK: among the launcher's descendants, by what Open MPI or MPICH set in their environment.
-pid_of_rank() {
-  local pid
-  for pid in $(descendants "$launcher_pid"); do
-    if [[ $(readlink "/proc/$pid/exe") == "$(readlink -f "$PROGRAM")" ]] &&
-      tr '\0' '\n' <"/proc/$pid/environ" | grep -qxE "(OMPI_COMM_WORLD_RANK|PMI_RANK)=$1"; then
-      echo "$pid"
-      return
-    fi
-  done
-}
-
-has_ended() { ! kill -0 "$launcher_pid" 2>/dev/null; }
-
-expect_end() {
-  if ! wait_for 60 has_ended; then
-    fail "$1: the other ranks go on"
-    kill -KILL "$launcher_pid"
-  fi
-  wait "$launcher_pid"
-  code=$?
-  if [[ $code -eq 0 ]]; then fail "$1: exit code 0"; fi
 }
 
 has_rows() { [[ -f $1/norms.csv && $(wc -l <"$1/norms.csv") -gt $2 ]]; }

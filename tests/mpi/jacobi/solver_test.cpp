@@ -1,8 +1,8 @@
 #include "jacobi/solver.hpp"
 
+#include "common/rank_sums.hpp"
 #include "jacobi/compare_serial.hpp"
 #include "jacobi/field_errors.hpp"
-#include "jacobi/rank_sums.hpp"
 #include "jacobi/theory.hpp"
 
 #include <selvage/comm/context.hpp>
@@ -163,7 +163,7 @@ double worst_ratio(const Problem<Stencil::dimensions>& problem, int steps) {
   double worst = 0;
   for (int step = 0; step <= steps; ++step) {
     const FieldErrors own = meter.measure(run.solver.first_cell(), run.solver.strides(), step);
-    const double projection = sum_over_ranks(MPI_COMM_WORLD, "a test's error", own.projection);
+    const double projection = app::sum_over_ranks(MPI_COMM_WORLD, "a test's error", own.projection);
     const double ratio = projection / (theory.discrete_amplitude * theory.squared_norm);
     worst = std::max(worst, std::abs(ratio / theory.error(step) - 1));
     run.solver.advance();

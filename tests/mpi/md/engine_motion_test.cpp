@@ -53,6 +53,10 @@ TEST(Engine, GoesOnFromAStateWithTheSameBits) {
   EngineOptions warmed = options_of(ListKind::full, 20, false);
   warmed.langevin = LangevinOptions{.temperature = 0.9, .damping = 0.5, .seed = 3};
   expect_continuation<Fp64>(warmed);
+  EngineOptions kept = options_of(ListKind::full, 20, false);
+  kept.nose_hoover = NoseHooverOptions{.temperature = 0.9, .damping = 0.5};
+  expect_continuation<Fp64>(kept);
+  expect_continuation<Fp32>(kept);
 }
 
 /// Measuring ends a step early, which must not show.
@@ -141,6 +145,55 @@ TEST(Engine, TheThermostatBringsTheTemperature) {
   }
 }
 
+TEST(Engine, NoseHooverBringsTheTemperatureAndKeepsItsEnergy) {
+  EngineOptions options;
+  options.shifted = true;
+  options.dt = 0.002;
+  options.checks_displacement = true;
+  options.rebuild_every = 1;
+  options.nose_hoover = NoseHooverOptions{.temperature = 0.9, .damping = 0.3};
+  TestRun<Fp64> run(disordered({5, 5, 5}, 0.1, 2.5), options);
+  run.advance(1000);
+  const auto conserved = [&] {
+    const ThermoRow row = run.engine.measure();
+    return row.total_energy + run.engine.thermostat_energy() / static_cast<double>(run.engine.atoms());
+  };
+  const double first = conserved();
+  const double first_energy = run.engine.measure().total_energy;
+  double mean = 0;
+  double largest_error = 0;
+  double largest_change = 0;
+  for (int sample = 0; sample < 400; ++sample) {
+    run.advance(20);
+    const ThermoRow row = run.engine.measure();
+    mean += row.temperature / 400;
+    largest_error = std::max(largest_error, std::abs(conserved() - first));
+    largest_change = std::max(largest_change, std::abs(row.total_energy - first_energy));
+  }
+  EXPECT_NEAR(mean, 0.9, 0.02);
+  // Temperature and energy swing around their means, and the error of the steps with them.
+  EXPECT_LT(largest_error, 0.01 * largest_change);
+  EXPECT_GT(largest_change, 0.05) << "the thermostat did nothing, so the test proves nothing";
+}
+
+/// The error of what is kept falls with the square of the time step: the steps are those of the paper, not nearly so.
+TEST(Engine, NoseHooverIsOfSecondOrder) {
+  const auto error_with = [](double dt, int steps) {
+    EngineOptions options;
+    options.dt = dt;
+    options.shifted = true;
+    options.rebuild_every = 1;
+    options.nose_hoover = NoseHooverOptions{.temperature = 0.5, .damping = 0.1};
+    TestRun<Fp64> run(disordered({4, 4, 4}, 0.1, 1.5), options);
+    const double first = run.engine.measure().total_energy;
+    run.advance(steps);
+    return std::abs(run.engine.measure().total_energy + run.engine.thermostat_energy() / 256 - first);
+  };
+  const double ratio = error_with(0.002, 30) / error_with(0.001, 60);
+  EXPECT_GT(ratio, 3);
+  EXPECT_LT(ratio, 5);
+}
+
 TEST(Engine, TheThermostatsNumbersDontDependOnTheOrderOfAtoms) {
   EngineOptions options;
   options.langevin = LangevinOptions{.temperature = 1, .damping = 0.1, .seed = 5};
@@ -205,6 +258,29 @@ TEST(Engine, RoomGrowsWithTheDensity) {
   EXPECT_GT(run.engine.ghosts(), 0);
   run.advance(1);
   EXPECT_EQ(run.engine.atoms(), 500);
+}
+
+/// Ghosts whose third migration loses two atoms.
+struct LosingImages : PeriodicImages<double, Space> {
+  using PeriodicImages::PeriodicImages;
+  int migrations = 0;
+  void migrate(const Space& space, Atoms<double, Space>& atoms) {
+    PeriodicImages::migrate(space, atoms);
+    if (++migrations == 3) atoms.owned -= 2;
+  }
+};
+
+TEST(Engine, LostAtomsAreMissedInTheStepThatLostThem) {
+  const State state = disordered({4, 4, 4}, 0.1);
+  EngineOptions options;
+  app::Breakdown breakdown("md", false);
+  Engine<Fp64, Space, LosingImages> engine(Space(), state, options,
+                                           LosingImages(state.domain, options.list_cutoff()), breakdown);
+  const std::string message = error_message(ErrorKind::numeric, [&] {
+    for (int step = 0; step < 100; ++step) engine.advance(false, false);
+  });
+  EXPECT_EQ(message,
+            "at step 40 there are 254 atoms on all ranks together, 2 fewer than the 256 of the start");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../../support/program.sh"
 common=(--set "system.cells=[6,6,6]" --set output.thermo_every=10 --set restart.every=30
   --set output.trajectory_every=20 --quiet)
 for settings in "" "--set list.rebuild=displacement" "--precision fp32" "--precision mixed" \
-  "--set thermostat.kind=langevin --set thermostat.damping=0.5"; do
+  "--set thermostat.kind=langevin --set thermostat.damping=0.5" "--set thermostat.kind=nose-hoover"; do
   read -ra more <<<"$settings"
   rm -rf "$scratch/whole" "$scratch/parts"
   expect_success 1 "${common[@]}" "${more[@]}" --steps 65 --out "$scratch/whole"
@@ -21,7 +21,7 @@ for settings in "" "--set list.rebuild=displacement" "--precision fp32" "--preci
 done
 
 # On several ranks, with atoms that have changed ranks in between.
-for settings in "2" "4 --set list.rebuild=displacement"; do
+for settings in "2" "4 --set list.rebuild=displacement" "4 --set thermostat.kind=nose-hoover"; do
   read -ra more <<<"$settings"
   wide=("${more[0]}" "${common[@]}" --set "system.cells=[8,8,8]" "${more[@]:1}")
   rm -rf "$scratch/wide" "$scratch/parts"

@@ -46,5 +46,17 @@ TEST(Lattice, HasTheBitsOfLammps) {
   EXPECT_EQ(state.positions[31999].y, 32.75212573195889);
 }
 
+TEST(Lattice, ADropletIsCutAroundItsCentreThroughPeriodicSides) {
+  const State crystal = fcc_crystal({8, 8, 8}, 0.8442);
+  const double radius = 0.3 * crystal.domain.length(0);
+  const State middle = cut_droplet(crystal, {radius, {0.5, 0.5, 0.5}});
+  const State corner = cut_droplet(crystal, {radius, {0, 1, 0}});
+  EXPECT_EQ(middle.domain, crystal.domain);
+  EXPECT_NEAR(static_cast<double>(middle.atoms()), 0.8442 * 4.18879 * std::pow(radius, 3), 40);
+  EXPECT_EQ(middle.atoms(), corner.atoms());
+  EXPECT_NO_THROW(check_state(corner, "the droplet"));
+  EXPECT_EQ(corner.ids.back(), corner.atoms());
+}
+
 }  // namespace
 }  // namespace selvage::md

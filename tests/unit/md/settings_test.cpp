@@ -54,7 +54,36 @@ TEST(Settings, TheThermostatIsReadWhereItIsOn) {
   EXPECT_EQ(settings.engine.langevin->seed, 9);
 }
 
+TEST(Settings, NoseHooverTakesNoSeedAndNoTemperatureOfZero) {
+  const Settings settings = read("[thermostat]\nkind = \"nose-hoover\"\ntemperature = 0.7\ndamping = 2.0\n");
+  ASSERT_TRUE(settings.engine.nose_hoover);
+  EXPECT_FALSE(settings.engine.langevin);
+  EXPECT_EQ(settings.engine.nose_hoover->temperature, 0.7);
+  EXPECT_EQ(settings.engine.nose_hoover->damping, 2.0);
+  expect_refusal("[thermostat]\nkind = \"nose-hoover\"\nseed = 3\n", "a.toml:3:", "draws nothing");
+  expect_refusal("[thermostat]\nkind = \"nose-hoover\"\ntemperature = 0.0\n", "a.toml:3:", "above 0");
+}
+
+TEST(Settings, BalanceAndDropletAreReadWhereTheyAreOn) {
+  EXPECT_FALSE(read("").engine.balance);
+  EXPECT_FALSE(read("").droplet);
+  const Settings settings = read(
+      "[balance]\nkind = \"atoms\"\nthreshold = 1.2\nevery = 3\n"
+      "[system]\ndroplet_radius = 4.0\ndroplet_centre = [0.1, 0.2, 0.3]\n");
+  ASSERT_TRUE(settings.engine.balance);
+  EXPECT_EQ(settings.engine.balance->threshold, 1.2);
+  EXPECT_EQ(settings.engine.balance->every, 3);
+  ASSERT_TRUE(settings.droplet);
+  EXPECT_EQ(settings.droplet->radius, 4);
+  EXPECT_EQ(settings.droplet->centre, (std::array<double, 3>{0.1, 0.2, 0.3}));
+}
+
 TEST(Settings, WrongValuesAreNamedWithTheirLine) {
+  expect_refusal("[balance]\nthreshold = 0.9\n", "a.toml:2:", "balance.threshold");
+  expect_refusal("[balance]\nevery = 0\n", "a.toml:2:", "balance.every");
+  expect_refusal("[balance]\nkind = \"time\"\n", "a.toml:2:", "balance.kind");
+  expect_refusal("[system]\ndroplet_centre = [0.5, 1.5, 0.5]\n", "a.toml:2:", "system.droplet_centre");
+  expect_refusal("[system]\nstate = \"a.h5\"\ndroplet_radius = 4.0\n", "a.toml:3:", "is for the lattice");
   expect_refusal("[system]\ncells = [20, 20]\n", "a.toml:2:", "system.cells");
   expect_refusal("[system]\ndensity = 0.0\n", "a.toml:2:", "system.density");
   expect_refusal("[system]\nstate = \"a.h5\"\ndensity = 1.0\n", "a.toml:3:", "is for the lattice");

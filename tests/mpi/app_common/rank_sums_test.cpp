@@ -1,4 +1,4 @@
-#include "jacobi/rank_sums.hpp"
+#include "common/rank_sums.hpp"
 
 #include <selvage/error.hpp>
 
@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-namespace selvage::jacobi {
+namespace selvage::app {
 namespace {
 
 int rank_of(MPI_Comm comm) {
@@ -39,6 +39,13 @@ TEST(RankSums, AddsInTheOrderOfRanks) {
   EXPECT_EQ(sum_over_ranks(MPI_COMM_WORLD, "test", 1.0 / (3 + rank_of(MPI_COMM_WORLD))), expected);
 }
 
+TEST(RankSums, AddsCountsPlaceByPlace) {
+  const std::int64_t rank = rank_of(MPI_COMM_WORLD);
+  const std::int64_t ranks = size_of(MPI_COMM_WORLD);
+  const auto sums = sum_counts(MPI_COMM_WORLD, "test", std::array<std::int64_t, 2>{rank, 1});
+  EXPECT_EQ(sums, (std::vector<std::int64_t>{ranks * (ranks - 1) / 2, ranks}));
+}
+
 TEST(RankSums, FindsTheLargest) {
   EXPECT_EQ(max_over_ranks(MPI_COMM_WORLD, "test", -rank_of(MPI_COMM_WORLD)), 0);
 }
@@ -65,4 +72,4 @@ TEST(RankSums, NamesTheRankThatDoesNotCome) {
 }
 
 }  // namespace
-}  // namespace selvage::jacobi
+}  // namespace selvage::app

@@ -1,4 +1,4 @@
-#include "jacobi/rank_sums.hpp"
+#include "common/rank_sums.hpp"
 
 #include "common/agreement.hpp"
 
@@ -10,7 +10,7 @@
 #include <chrono>
 #include <thread>
 
-namespace selvage::jacobi {
+namespace selvage::app {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -26,6 +26,16 @@ bool finished_in_time(MPI_Request& request, std::int64_t timeout_ms) {
   }
 }
 
+/// Waits for a collective that all ranks should have come to by now.
+void finish(MPI_Comm comm, std::string_view what, MPI_Request& request) {
+  const std::int64_t timeout_ms = agreement_timeout_ms();
+  if (finished_in_time(request, timeout_ms)) return;
+  // A collective doesn't say who is missing, so those who are here call the roll; it throws.
+  together(
+      comm, what, [] {}, std::min<std::int64_t>(timeout_ms, 2000));
+  throw Error(ErrorKind::timeout, fmt::format("{}: not all ranks came within {} ms", what, timeout_ms));
+}
+
 }  // namespace
 
 std::vector<double> gather_everywhere(MPI_Comm comm, std::string_view what, std::span<const double> values) {
@@ -33,15 +43,22 @@ std::vector<double> gather_everywhere(MPI_Comm comm, std::string_view what, std:
   check_mpi(MPI_Comm_size(comm, &ranks), "MPI_Comm_size");
   std::vector<double> all(values.size() * static_cast<std::size_t>(ranks));
   const int count = static_cast<int>(values.size());
-  const std::int64_t timeout_ms = app::agreement_timeout_ms();
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Iallgather(values.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, comm, &request),
             "MPI_Iallgather");
-  if (finished_in_time(request, timeout_ms)) return all;
-  // A collective doesn't say who is missing, so those who are here call the roll; it throws.
-  app::together(
-      comm, what, [] {}, std::min<std::int64_t>(timeout_ms, 2000));
-  throw Error(ErrorKind::timeout, fmt::format("{}: not all ranks came within {} ms", what, timeout_ms));
+  finish(comm, what, request);
+  return all;
+}
+
+std::vector<std::int64_t> sum_counts(MPI_Comm comm, std::string_view what,
+                                     std::span<const std::int64_t> counts) {
+  std::vector<std::int64_t> sums(counts.size());
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallreduce(counts.data(), sums.data(), static_cast<int>(counts.size()), MPI_INT64_T, MPI_SUM,
+                           comm, &request),
+            "MPI_Iallreduce");
+  finish(comm, what, request);
+  return sums;
 }
 
 double sum_over_ranks(MPI_Comm comm, std::string_view what, double value) {
@@ -54,4 +71,4 @@ double max_over_ranks(MPI_Comm comm, std::string_view what, double value) {
   return std::ranges::max(gather_everywhere(comm, what, std::span(&value, 1)));
 }
 
-}  // namespace selvage::jacobi
+}  // namespace selvage::app
