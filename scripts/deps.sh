@@ -45,6 +45,7 @@ optional_packages=(
   "libscotch-dev"
   "libpugixml-dev"
   "libbenchmark-dev"
+  "libopenblas-dev libopenblas-pthread-dev libopenblas-serial-dev libblas-dev"
   # The profiler's own HDF5, and programs for its tests.
   "libhdf5-dev"
   "gfortran"
