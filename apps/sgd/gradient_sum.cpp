@@ -1,7 +1,5 @@
 #include "sgd/gradient_sum.hpp"
 
-#include "sgd/fixed_point.hpp"
-
 #include <utility>
 
 namespace selvage::sgd {
@@ -73,10 +71,6 @@ void GradientSum::finish(const Space& space) {
   for (const std::size_t tensor : held_back_) buckets_->ready(space, static_cast<int>(tensor));
   held_back_.clear();
   buckets_->finish(space);
-}
-
-KOKKOS_FUNCTION double GradientSum::Values::operator()(std::int64_t element) const {
-  return ordered ? fixed_point::to_real(fixed(element)) : static_cast<double>(real(element));
 }
 
 }  // namespace selvage::sgd

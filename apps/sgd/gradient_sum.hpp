@@ -1,14 +1,15 @@
 #pragma once
 
+#include "sgd/fixed_point.hpp"
 #include "sgd/mlp.hpp"
 #include "sgd/settings.hpp"
 
 #include <selvage/comm/context.hpp>
 #include <selvage/comm/gradient_buckets.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace selvage::sgd {
@@ -33,7 +34,7 @@ class GradientSum {
   void add(const Space& space, std::size_t tensor);
   /// No grain of this rank is left for the tensor: its sum may leave. Without overlap, it waits for finish().
   void ready(const Space& space, std::size_t tensor);
-  /// After this value() gives sums over all ranks. Collective.
+  /// After this values() are sums over all ranks. Collective.
   void finish(const Space& space);
 
   /// A tensor of which this rank has met a gradient that has no place in the sum: NaN, infinite or too large.
@@ -44,7 +45,9 @@ class GradientSum {
     Vector<std::int64_t> fixed;
     Vector<float> real;
     bool ordered;
-    [[nodiscard]] KOKKOS_FUNCTION double operator()(std::int64_t element) const;
+    [[nodiscard]] KOKKOS_INLINE_FUNCTION double operator()(std::int64_t element) const {
+      return ordered ? fixed_point::to_real(fixed(element)) : static_cast<double>(real(element));
+    }
   };
   [[nodiscard]] Values values() const { return {fixed_, grain_, ordered_}; }
 
