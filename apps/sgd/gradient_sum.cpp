@@ -1,0 +1,76 @@
+#include "sgd/gradient_sum.hpp"
+
+#include <utility>
+
+namespace selvage::sgd {
+namespace {
+
+template <class T>
+std::vector<Vector<T>> parts_of(const Vector<T>& whole, const std::vector<Tensor>& tensors) {
+  std::vector<Vector<T>> parts;
+  for (const Tensor& tensor : tensors)
+    parts.push_back(Kokkos::subview(whole, std::pair(tensor.begin, tensor.begin + tensor.count)));
+  return parts;
+}
+
+}  // namespace
+
+GradientSum::GradientSum(const Space& space, const Context& context, const Settings& settings,
+                         const std::vector<Tensor>& tensors)
+    : ordered_(settings.ordered), overlap_(settings.overlap), tensors_(tensors) {
+  const auto count = static_cast<std::size_t>(tensors.back().begin + tensors.back().count);
+  grain_ = Vector<float>("sgd: gradients", count);
+  GradientBucketsOptions options;
+  options.operation = ReduceOperation::sum;
+  options.fast = !settings.ordered;
+  options.bucket_bytes = settings.bucket_bytes;
+  options.bf16_on_the_wire = settings.bf16_on_the_wire;
+  if (ordered_) {
+    fixed_ = Vector<std::int64_t>("sgd: gradients in fixed point", count);
+    buckets_ = std::make_unique<GradientBuckets>(space, context, options, parts_of(fixed_, tensors));
+  } else {
+    buckets_ = std::make_unique<GradientBuckets>(space, context, options, parts_of(grain_, tensors));
+  }
+}
+
+void GradientSum::begin(const Space& space) {
+  unusable_.reset();
+  if (ordered_) Kokkos::deep_copy(space, fixed_, 0);
+}
+
+void GradientSum::add(const Space& space, std::size_t tensor) {
+  if (!ordered_) return;
+  const Vector<float> grain = grain_;
+  const Vector<std::int64_t> fixed = fixed_;
+  const std::int64_t begin = tensors_[tensor].begin;
+  std::int64_t unusable = 0;
+  Kokkos::parallel_reduce(
+      "sgd::add_grain",
+      Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space, begin,
+                                                                  begin + tensors_[tensor].count),
+      KOKKOS_LAMBDA(const std::int64_t i, std::int64_t& count) {
+        if (fixed_point::fits(grain(i))) {
+          fixed(i) += fixed_point::from_real(grain(i));
+        } else {
+          ++count;
+        }
+      },
+      unusable);
+  if (unusable > 0 && !unusable_) unusable_ = tensor;
+}
+
+void GradientSum::ready(const Space& space, std::size_t tensor) {
+  if (overlap_) {
+    buckets_->ready(space, static_cast<int>(tensor));
+  } else {
+    held_back_.push_back(tensor);
+  }
+}
+
+void GradientSum::finish(const Space& space) {
+  for (const std::size_t tensor : held_back_) buckets_->ready(space, static_cast<int>(tensor));
+  held_back_.clear();
+  buckets_->finish(space);
+}
+
+}  // namespace selvage::sgd

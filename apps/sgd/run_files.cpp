@@ -1,0 +1,124 @@
+#include "sgd/run_files.hpp"
+
+#include "common/output.hpp"
+
+#include <selvage/error.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace selvage::sgd {
+namespace {
+
+/// What has to be equal for training to go on where it stopped.
+app::Attributes describe(const Trainer& trainer, const Settings& settings) {
+  const DataSet& data = trainer.data();
+  return {{"layers", fmt::format("{}-{}{}{}", data.width, fmt::join(settings.hidden, "-"),
+                                 settings.hidden.empty() ? "" : "-", data.classes)},
+          {"data", fmt::format("{:016x}", data.fingerprint())},
+          {"seed", settings.seed},
+          {"epochs", settings.epochs},
+          {"batch", settings.batch},
+          {"reduce", std::string(settings.ordered ? "ordered" : "fast")},
+          {"grain", settings.ordered ? settings.grain : 0},
+          {"bf16", std::int64_t{settings.bf16_on_the_wire}},
+          {"rate", settings.rate},
+          {"warmup_steps", settings.warmup_steps},
+          {"momentum", settings.momentum},
+          {"weight_decay", settings.weight_decay}};
+}
+
+struct ToText {
+  std::string operator()(std::int64_t value) const { return fmt::format("{}", value); }
+  std::string operator()(double value) const { return fmt::format("{}", value); }
+  std::string operator()(const std::string& value) const { return value; }
+};
+
+app::Attribute read_like(const app::Hdf5Reader& file, const std::string& name, const app::Attribute& like) {
+  if (std::holds_alternative<std::int64_t>(like)) return file.integer(name);
+  if (std::holds_alternative<double>(like)) return file.real(name);
+  return file.text(name);
+}
+
+/// Rank 0 has all of it, since every rank has the same.
+app::ArrayBlock whole_from_root(MPI_Comm comm, std::string name, const Vector<float>& values) {
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  const auto count = static_cast<std::int64_t>(values.extent(0));
+  return app::array_block(std::move(name), {count}, {{0}, {rank == 0 ? count : 0}},
+                          std::span<const float>(values.data(), values.extent(0)));
+}
+
+std::vector<float> read_parameters(const app::Hdf5Reader& file, const std::string& path,
+                                   const std::string& name, std::size_t count) {
+  const auto wanted = static_cast<std::int64_t>(count);
+  if (file.extent(name) != std::vector{wanted})
+    throw Error(ErrorKind::input, fmt::format("{}: {} hasn't {} elements", path, name, wanted));
+  std::vector<float> values(count);
+  file.read(name, {{0}, {wanted}}, std::span(values));
+  return values;
+}
+
+const std::string& with_directory(MPI_Comm comm, const std::string& dir) {
+  app::make_output_directory(comm, dir);
+  return dir;
+}
+
+}  // namespace
+
+RunFiles::RunFiles(MPI_Comm comm, std::string dir, std::optional<std::int64_t> resumed_at)
+    : comm_(comm), dir_(with_directory(comm, dir)) {
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  if (rank != 0) return;
+  std::optional<std::int64_t> first_new_step;
+  if (resumed_at) first_new_step = *resumed_at + 1;
+  using Columns = std::vector<std::string>;
+  steps_ = std::make_unique<app::CsvHistory>(dir_ + "/steps.csv", Columns{"step", "loss", "accuracy", "rate"},
+                                             first_new_step);
+  epochs_ = std::make_unique<app::CsvHistory>(dir_ + "/epochs.csv",
+                                              Columns{"step", "test_loss", "test_accuracy"}, first_new_step);
+}
+
+void RunFiles::append_step(std::int64_t step, const Trainer::Step& train, double rate) {
+  if (steps_) steps_->append(step, std::array{train.loss, train.accuracy, rate});
+}
+
+void RunFiles::append_epoch(std::int64_t step, const Trainer::Step& test) {
+  if (epochs_) epochs_->append(step, std::array{test.loss, test.accuracy});
+}
+
+void RunFiles::write_checkpoint(const Trainer& trainer, const Settings& settings) const {
+  app::Attributes attributes = describe(trainer, settings);
+  attributes["step"] = trainer.steps_done();
+  const std::array arrays{whole_from_root(comm_, "parameters", trainer.model().parameters()),
+                          whole_from_root(comm_, "momentum_of_parameters", trainer.momentum())};
+  app::write_hdf5(comm_, fmt::format("{}/checkpoint_{:08}.h5", dir_, trainer.steps_done()), arrays,
+                  attributes);
+}
+
+void resume(Trainer& trainer, const std::string& path, const Settings& settings) {
+  const app::Hdf5Reader file(path);
+  for (const auto& [name, wanted] : describe(trainer, settings)) {
+    const app::Attribute found = read_like(file, name, wanted);
+    if (found == wanted) continue;
+    throw Error(ErrorKind::input,
+                fmt::format("{} can't be continued here: its {} is {}, and this run's is {}", path, name,
+                            std::visit(ToText{}, found), std::visit(ToText{}, wanted)));
+  }
+  const std::int64_t step = file.integer("step");
+  const std::int64_t last = settings.stop_step.value_or(trainer.schedule().steps);
+  if (step < 0 || step > last)
+    throw Error(ErrorKind::input,
+                fmt::format("{} is after step {}, and this run ends at {}", path, step, last));
+  const std::size_t count = trainer.model().parameters().extent(0);
+  trainer.resume(step, read_parameters(file, path, "parameters", count),
+                 read_parameters(file, path, "momentum_of_parameters", count));
+}
+
+}  // namespace selvage::sgd

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "common/csv.hpp"
+#include "sgd/settings.hpp"
+#include "sgd/trainer.hpp"
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace selvage::sgd {
+
+/// The files that a run leaves in its output directory: steps.csv and epochs.csv, and checkpoint_STEP.h5.
+class RunFiles {
+ public:
+  /// Makes the directory. Collective.
+  /// \param resumed_at  the step that this run continues from; earlier rows are kept
+  /// \throws AgreedError{io}, on rank 0 Error{io} or Error{input} for its tables
+  RunFiles(MPI_Comm comm, std::string dir, std::optional<std::int64_t> resumed_at);
+
+  /// Rank 0 writes; do nothing on the others. \param step  counted from 1
+  void append_step(std::int64_t step, const Trainer::Step& train, double rate);
+  void append_epoch(std::int64_t step, const Trainer::Step& test);
+
+  /// Collective. \throws AgreedError{io}; an earlier file of the name is then still there
+  void write_checkpoint(const Trainer& trainer, const Settings& settings) const;
+
+  [[nodiscard]] const std::string& dir() const { return dir_; }
+
+ private:
+  MPI_Comm comm_;
+  std::string dir_;
+  std::unique_ptr<app::CsvHistory> steps_;   ///< on rank 0
+  std::unique_ptr<app::CsvHistory> epochs_;  ///< on rank 0
+};
+
+/// Goes on where a checkpoint was written, to the same bits as without a stop, on any number of ranks with ordered sums.
+/// Not collective.
+/// \throws Error{input} that names the file and the first difference of model, data or training
+void resume(Trainer& trainer, const std::string& path, const Settings& settings);
+
+}  // namespace selvage::sgd

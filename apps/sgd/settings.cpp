@@ -1,0 +1,54 @@
+#include "sgd/settings.hpp"
+
+#include <algorithm>
+
+namespace selvage::sgd {
+namespace {
+
+void read_model(app::Input& input, Settings& settings) {
+  settings.data_path = input.require<std::string>("data.path");
+  const auto hidden = input.list<std::int64_t>("model.hidden", {128},
+                                               {.each = {.least = 1, .most = 100000}, .most_length = 100});
+  settings.hidden.assign(hidden.begin(), hidden.end());
+  settings.seed = input.get<std::int64_t>("train.seed", 1, {.least = 0});
+}
+
+void read_training(app::Input& input, Settings& settings) {
+  settings.epochs = input.get<std::int64_t>("train.epochs", 60, {.least = 1, .most = 1000000});
+  settings.batch = input.get<std::int64_t>("train.batch", 64, {.least = 1, .most = 1 << 20});
+  settings.grain = input.get<std::int64_t>("train.grain", 8, {.least = 1, .most = 1 << 20});
+  settings.rate = input.get<double>("train.rate", 0.1, {.least = 0, .most = 1e30});
+  settings.warmup_steps = input.get<std::int64_t>("train.warmup_steps", 0, {.least = 0});
+  settings.momentum = input.get<double>("train.momentum", 0.9, {.least = 0, .most = 1});
+  settings.weight_decay = input.get<double>("train.weight_decay", 0, {.least = 0, .most = 1});
+}
+
+void read_communication(app::Input& input, Settings& settings) {
+  settings.ordered = input.choice("comm.reduce", "ordered", {"ordered", "fast"}) == "ordered";
+  settings.overlap = input.get_bool("comm.overlap", true);
+  settings.bf16_on_the_wire = input.get_bool("comm.bf16", false);
+  settings.bucket_bytes = input.get<std::int64_t>("comm.bucket_bytes", std::int64_t{25} << 20, {.least = 1});
+  if (settings.ordered && settings.bf16_on_the_wire)
+    input.reject("comm.bf16", "needs comm.reduce = \"fast\": the ordered reduction adds whole numbers");
+  if (settings.ordered && (settings.batch + settings.grain - 1) / settings.grain > 1 << 15)
+    input.reject("train.grain", "gives more than 32768 grains, whose sum might not fit");
+}
+
+}  // namespace
+
+Settings read_settings(app::Input& input) {
+  Settings settings{};
+  read_model(input, settings);
+  read_training(input, settings);
+  read_communication(input, settings);
+  settings.breakdown = input.get_bool("run.breakdown", true);
+  settings.checkpoint_every = input.get<std::int64_t>("restart.every", 0, {.least = 0});
+  settings.wanted_accuracy = input.get<double>("verify.accuracy", 0, {.least = 0, .most = 1});
+  const bool stops = input.has("run.steps");
+  settings.standard = app::read_standard_options(input, {.steps = 0, .out_dir = "out/sgd"});
+  if (stops) settings.stop_step = settings.standard.steps;
+  input.reject_unknown();
+  return settings;
+}
+
+}  // namespace selvage::sgd

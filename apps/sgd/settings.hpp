@@ -1,0 +1,40 @@
+#pragma once
+
+#include "common/input.hpp"
+#include "common/standard_options.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace selvage::sgd {
+
+/// Every input value, checked as far as it can be without the data.
+struct Settings {
+  app::StandardOptions standard;
+  std::string data_path;
+  std::vector<int> hidden;  ///< widths of the layers between the data's features and its classes
+  std::int64_t seed;        ///< of the first weights and of the data's order
+  std::int64_t epochs;      ///< that the schedule is made for
+  std::optional<std::int64_t> stop_step;  ///< run.steps, where it is given: ends earlier
+  std::int64_t batch;                     ///< samples of a step, of all ranks together
+  std::int64_t grain;  ///< samples whose gradients are computed as one, with the ordered reduction
+  double rate;
+  std::int64_t warmup_steps;
+  double momentum;
+  double weight_decay;
+  bool ordered;  ///< sums don't depend on the number of ranks
+  bool overlap;  ///< gradients travel while others are computed
+  bool bf16_on_the_wire;
+  std::int64_t bucket_bytes;
+  bool breakdown;
+  std::int64_t checkpoint_every;  ///< steps; 0: never
+  double wanted_accuracy;         ///< what --verify asks for, of the test samples, from 0 to 1
+};
+
+/// Reads all keys and refuses unknown ones; the keys are listed in apps/sgd/README.md. Not collective.
+/// \throws Error{input} with file, line, key and value
+[[nodiscard]] Settings read_settings(app::Input& input);
+
+}  // namespace selvage::sgd

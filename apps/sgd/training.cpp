@@ -1,0 +1,127 @@
+#include "sgd/training.hpp"
+
+#include "common/progress.hpp"
+#include "sgd/run_files.hpp"
+
+#include <selvage/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace selvage::sgd {
+
+Training::Training(app::Session& session, app::Report& report, const Settings& settings,
+                   const Context& context)
+    : session_(session),
+      report_(report),
+      settings_(settings),
+      breakdown_("sgd", settings.breakdown),
+      output_phase_(breakdown_.phase("output")),
+      trainer_(settings, context, read_data_set(settings.data_path), breakdown_),
+      last_step_(std::min(settings.stop_step.value_or(std::numeric_limits<std::int64_t>::max()),
+                          trainer_.schedule().steps)) {
+  if (settings_.standard.restart_path) {
+    resume(trainer_, *settings_.standard.restart_path, settings_);
+    resumed_at_ = trainer_.steps_done();
+  }
+  describe_plan();
+}
+
+void Training::describe_plan() {
+  const DataSet& data = trainer_.data();
+  report_.decide(fmt::format("{} samples to train with and {} to test, {} features, {} classes",
+                             data.train.count(), data.test.count(), data.width, data.classes));
+  report_.decide(fmt::format("{} dense layers, {} parameters, {} steps of {} samples, {} steps an epoch",
+                             trainer_.model().layers(), trainer_.model().parameters().extent(0), last_step_,
+                             settings_.batch, trainer_.steps_per_epoch()));
+  report_.decide(
+      settings_.ordered
+          ? fmt::format("ordered sums: grains of {} samples, 8 bytes per gradient on the wire",
+                        settings_.grain)
+          : fmt::format("fast sums: {} bytes per gradient on the wire", settings_.bf16_on_the_wire ? 2 : 4));
+}
+
+void Training::run() {
+  train_until_done();
+  verify_replicas();
+  report_results();
+}
+
+void Training::train_until_done() {
+  RunFiles files(session_.comm(), settings_.standard.out_dir, resumed_at_);
+  app::Progress progress(session_.talks() && app::standard_output_is_terminal(), trainer_.steps_done(),
+                         last_step_);
+  session_.say("{:>8} {:>12} {:>9} {:>12} {:>9}", "Step", "Loss", "Accuracy", "Test loss", "Accuracy");
+  while (trainer_.steps_done() < last_step_) {
+    const double rate = trainer_.schedule().rate(trainer_.steps_done());
+    const Kokkos::Timer timer;
+    train_ = trainer_.step();
+    training_s_ += timer.seconds();
+    const std::int64_t step = trainer_.steps_done();
+    files.append_step(step, train_, rate);
+    if (step % trainer_.steps_per_epoch() == 0 || step == last_step_) {
+      test_ = trainer_.test();
+      files.append_epoch(step, test_);
+      progress.clear();
+      session_.say("{:>8} {:>12.6g} {:>9.4f} {:>12.6g} {:>9.4f}", step, train_.loss, train_.accuracy,
+                   test_.loss, test_.accuracy);
+    }
+    if (settings_.checkpoint_every > 0 && step % settings_.checkpoint_every == 0) {
+      const auto timed = breakdown_.time(Space(), output_phase_);
+      files.write_checkpoint(trainer_, settings_);
+    }
+    progress.update(step);
+  }
+  if (trainer_.steps_done() == resumed_at_.value_or(0)) test_ = trainer_.test();
+}
+
+void Training::verify_replicas() {
+  const Vector<float> parameters = trainer_.model().parameters();
+  const std::uint64_t hash = hash_bytes(parameters.data(), parameters.extent(0) * sizeof(float));
+  // The least hash, and the complement of the largest.
+  std::array<std::uint64_t, 2> bounds{hash, ~hash};
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, bounds.data(), 2, MPI_UINT64_T, MPI_MIN, session_.comm()),
+            "MPI_Allreduce of the parameters' hash");
+  report_.result("parameter_hash", fmt::format("{:016x}", bounds[0]));
+  report_.verify(
+      "replicas", bounds[0] == ~bounds[1],
+      bounds[0] == ~bounds[1]
+          ? fmt::format("parameters have the hash {:016x} on all ranks", bounds[0])
+          : fmt::format("parameters differ: hashes from {:016x} to {:016x}", bounds[0], ~bounds[1]));
+  if (settings_.standard.verify) {
+    report_.verify("accuracy", test_.accuracy >= settings_.wanted_accuracy,
+                   fmt::format("{:.4f} of the test samples, at least {} wanted", test_.accuracy,
+                               settings_.wanted_accuracy));
+  }
+}
+
+void Training::report_results() {
+  const std::int64_t steps = trainer_.steps_done() - resumed_at_.value_or(0);
+  report_.result("steps", trainer_.steps_done());
+  report_.result("train_loss", train_.loss);
+  report_.result("train_accuracy", train_.accuracy);
+  report_.result("test_loss", test_.loss);
+  report_.result("test_accuracy", test_.accuracy);
+  report_.result("seconds", training_s_);
+  double wait_s = 0;
+  for (const auto& row : breakdown_.gather(session_.comm()))
+    if (row.name == "wait") wait_s = row.avg_s;
+  if (steps > 0 && breakdown_.measures()) {
+    report_.result("share_waited", wait_s / training_s_);
+    report_.result("hidden_s", trainer_.hidden_s());
+    std::int64_t number = 0;
+    for (const BucketReport& bucket : trainer_.buckets()) {
+      report_.result(fmt::format("bucket_{}_bytes", number), bucket.bytes);
+      report_.result(fmt::format("bucket_{}_algorithm", number++), std::string(to_string(bucket.algorithm)));
+    }
+  }
+  report_.breakdown(breakdown_);
+  const double samples = static_cast<double>(steps) * static_cast<double>(settings_.batch);
+  report_.figure_of_merit(steps > 0 ? samples / training_s_ : 0, "samples/s");
+  report_.finish(settings_.standard.out_dir);
+}
+
+}  // namespace selvage::sgd

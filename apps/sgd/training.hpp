@@ -1,0 +1,42 @@
+#pragma once
+
+#include "common/report.hpp"
+#include "common/session.hpp"
+#include "sgd/settings.hpp"
+#include "sgd/trainer.hpp"
+
+#include <selvage/comm/context.hpp>
+
+#include <optional>
+
+namespace selvage::sgd {
+
+/// One run of the program: reads data and checkpoint, trains, writes files and reports. Collective, all of it.
+class Training {
+ public:
+  /// Notes the plan in the report. \throws Error{input}, not yet agreed
+  Training(app::Session& session, app::Report& report, const Settings& settings, const Context& context);
+
+  /// \throws AgreedError{numeric} that names step and layer where the loss is NaN; checkpoints stay
+  void run();
+
+ private:
+  void describe_plan();
+  void train_until_done();
+  void verify_replicas();
+  void report_results();
+
+  app::Session& session_;
+  app::Report& report_;
+  Settings settings_;
+  app::Breakdown breakdown_;
+  app::Breakdown::Phase output_phase_;
+  Trainer trainer_;
+  std::optional<std::int64_t> resumed_at_;
+  std::int64_t last_step_;
+  Trainer::Step train_{};
+  Trainer::Step test_{};
+  double training_s_ = 0;  ///< steps alone, without tests and files
+};
+
+}  // namespace selvage::sgd
