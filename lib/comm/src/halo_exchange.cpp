@@ -13,9 +13,10 @@ std::shared_ptr<detail::HaloPlan> HaloExchange::make_plan(const detail::Executor
                                     .ghost_reuse = options.ghost_reuse,
                                     .transport = options.transport,
                                     .initiation = options.initiation};
-  return detail::make_on_device<detail::HaloPlan>(grid.context().device(), grid.context().state(), executor,
-                                                  detail::neighbourhood_of(grid, grid.rank(), options.width, options.corners), choices,
-                                                  std::move(fields));
+  return detail::make_on_device<detail::HaloPlan>(
+      grid.context().device(), grid.context().state(), executor,
+      detail::neighbourhood_of(grid, grid.rank(), options.width, options.corners), choices,
+      std::move(fields));
 }
 
 template std::shared_ptr<detail::HaloPlan> HaloExchange::make_plan(const detail::Executor&, const Grid<1>&,
