@@ -23,7 +23,6 @@ bool contains(const std::string& text, const std::string& part) {
 class ListErrors : public ListForms {
  protected:
   [[nodiscard]] int after() const { return (rank() + 1) % size(); }
-  [[nodiscard]] int before() const { return (rank() + size() - 1) % size(); }
   [[nodiscard]] bool last() const { return rank() == size() - 1; }
   [[nodiscard]] std::string last_rank() const { return "rank " + std::to_string(size() - 1); }
   [[nodiscard]] ListHalo ring() const { return ring(context_); }
