@@ -90,7 +90,7 @@ Totals reduce_totals(const Part& part, MPI_Comm comm) {
   PMPI_Reduce(&own.communication_seconds, &totals.communication_seconds, 1, MPI_DOUBLE, MPI_SUM, 0, comm);
   totals.ranks = part.header().ranks;
   totals.communication_seconds /= totals.ranks;
-  totals.library = part.header().library.data();
+  totals.mpi_library = part.header().mpi_library.data();
   return totals;
 }
 

@@ -44,7 +44,7 @@ Totals totals_of(const Parts& parts) {
   for (const auto& part : parts) {
     if (!part) continue;
     ++found;
-    totals.library = part->header().library.data();
+    totals.mpi_library = part->header().mpi_library.data();
     totals.seconds = std::max(totals.seconds, part->seconds());
     totals.communication_seconds += part->communication_seconds();
     for (int memory = 0; memory < memories; ++memory) {

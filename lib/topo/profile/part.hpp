@@ -34,7 +34,7 @@ struct PartHeader {
   std::uint64_t magic = 0;
   std::int32_t ranks = 0;
   std::int32_t rank = 0;
-  std::array<char, 64> library{};
+  std::array<char, 64> mpi_library{};
   double seconds_per_tick = 0;
   std::uint64_t start_ticks = 0;
   Counter last_ticks{};  // of the last call of MPI that returned

@@ -72,7 +72,7 @@ Part prepare_part(const std::string& path) {
   Part part = create_part(path, ranks);
   PartHeader& header = part.header();
   header.rank = rank;
-  library_name().copy(header.library.data(), header.library.size() - 1);
+  library_name().copy(header.mpi_library.data(), header.mpi_library.size() - 1);
   header.seconds_per_tick = measure_seconds_per_tick();
   header.start_ticks = ticks();
   header.last_ticks.store(header.start_ticks, std::memory_order_relaxed);

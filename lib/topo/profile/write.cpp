@@ -89,10 +89,10 @@ void write_attributes(hid_t file, const Totals& totals) {
   const int version = 1;
   const int complete = totals.complete ? 1 : 0;
   const Handle text(H5Tcopy(text_type()), H5Tclose, "make a text type");
-  check(H5Tset_size(text, std::strlen(totals.library) + 1), "size a text type");
+  check(H5Tset_size(text, std::strlen(totals.mpi_library) + 1), "size a text type");
   write_attribute(file, "selvage_traffic_version", integer(), &version);
   write_attribute(file, "ranks", integer(), &totals.ranks);
-  write_attribute(file, "library", text, totals.library);
+  write_attribute(file, "library", text, totals.mpi_library);
   write_attribute(file, "seconds", real(), &totals.seconds);
   write_attribute(file, "communication_seconds", real(), &totals.communication_seconds);
   write_attribute(file, "complete", integer(), &complete);

@@ -10,7 +10,7 @@ namespace selvage::profile {
 
 struct Totals {
   int ranks = 0;
-  const char* library = "";
+  const char* mpi_library = "";
   double seconds = 0;                // the longest of the ranks
   double communication_seconds = 0;  // the mean over the ranks
   bool complete = true;              // whether every rank got as far as MPI_Finalize

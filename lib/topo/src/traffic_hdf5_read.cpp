@@ -171,7 +171,7 @@ Traffic read_traffic_hdf5(const std::string& path) {
     reader.fail("selvage_traffic_version", fmt::format("version {} is unknown, 1 is known", version));
   const int ranks = reader.integer_attribute("ranks");
   if (ranks > Traffic::max_ranks) reader.fail("ranks", fmt::format("{} pass {}", ranks, Traffic::max_ranks));
-  TrafficFacts facts{.library = reader.text_attribute("library"),
+  TrafficFacts facts{.mpi_library = reader.text_attribute("library"),
                      .seconds = reader.seconds_attribute("seconds"),
                      .communication_seconds = reader.seconds_attribute("communication_seconds"),
                      .host_histogram = reader.histogram("host", "host/histogram"),

@@ -101,7 +101,7 @@ void write_all(const std::string& path, const Traffic& traffic) {
   const TrafficFacts& facts = traffic.facts();
   writer.attribute("selvage_traffic_version", H5T_NATIVE_INT, &version);
   writer.attribute("ranks", H5T_NATIVE_INT, &ranks);
-  if (facts.library) writer.text_attribute("library", *facts.library);
+  if (facts.mpi_library) writer.text_attribute("library", *facts.mpi_library);
   if (facts.seconds) writer.attribute("seconds", H5T_NATIVE_DOUBLE, &*facts.seconds);
   if (facts.communication_seconds) {
     writer.attribute("communication_seconds", H5T_NATIVE_DOUBLE, &*facts.communication_seconds);

@@ -54,7 +54,7 @@ Json json_of(const Traffic& traffic, const Options& options) {
   const auto amount = [](const Amount& of) { return Json{{"bytes", of.bytes}, {"messages", of.messages}}; };
   Json json{
       {"ranks", traffic.rank_count()}, {"host", amount(totals.host)}, {"device", amount(totals.device)}};
-  if (facts.library) json["library"] = *facts.library;
+  if (facts.mpi_library) json["library"] = *facts.mpi_library;
   if (facts.seconds) json["seconds"] = *facts.seconds;
   if (facts.communication_seconds) json["communication_seconds"] = *facts.communication_seconds;
   if (!facts.host_histogram.empty()) json["host"]["histogram"] = facts.host_histogram;
@@ -87,7 +87,7 @@ std::string table_of(const Traffic& traffic, const Options& options) {
   const TrafficFacts& facts = traffic.facts();
   const Totals totals = totals_of(traffic);
   std::string text = fmt::format("{} ranks{}\n", traffic.rank_count(),
-                                 facts.library ? fmt::format(", {}", *facts.library) : "");
+                                 facts.mpi_library ? fmt::format(", {}", *facts.mpi_library) : "");
   if (facts.seconds && facts.communication_seconds && *facts.seconds > 0)
     text += fmt::format("{:.3f} s, of which {:.3f} s ({:.1f} %) in MPI\n", *facts.seconds,
                         *facts.communication_seconds, 100 * *facts.communication_seconds / *facts.seconds);

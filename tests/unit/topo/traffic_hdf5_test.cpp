@@ -56,7 +56,7 @@ class TrafficHdf5 : public testing::Test {
 };
 
 TEST_F(TrafficHdf5, GivesBackWhatWasWrittenWithItsFacts) {
-  const TrafficFacts facts{.library = "Some MPI 1.0",
+  const TrafficFacts facts{.mpi_library = "Some MPI 1.0",
                            .seconds = 2.5,
                            .communication_seconds = 0.5,
                            .host_histogram = std::vector<std::uint64_t>(64, 3),

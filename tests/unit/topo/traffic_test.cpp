@@ -34,7 +34,7 @@ TEST(Traffic, RefusesWhatCannotBe) {
   EXPECT_EQ(input_error([] { Traffic(-1, {}); }), "traffic of -1 ranks; 0 to 1048576 are possible");
   EXPECT_EQ(input_error([] {
               Traffic(1, {},
-                      {.library = {},
+                      {.mpi_library = {},
                        .seconds = {},
                        .communication_seconds = {},
                        .host_histogram = {1, 2},

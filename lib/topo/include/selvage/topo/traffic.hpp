@@ -35,8 +35,8 @@ struct TrafficFacts {
   /// Number i of a histogram counts the messages with floor(log2(bytes)) = i.
   static constexpr std::size_t histogram_size = 64;
 
-  std::optional<std::string> library;  ///< the MPI library of the profiled run
-  std::optional<double> seconds;       ///< its run time
+  std::optional<std::string> mpi_library;  ///< of the profiled run
+  std::optional<double> seconds;           ///< its run time
   std::optional<double> communication_seconds;
   std::vector<std::uint64_t> host_histogram;    ///< empty or histogram_size numbers
   std::vector<std::uint64_t> device_histogram;  ///< the same
