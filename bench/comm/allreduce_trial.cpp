@@ -110,7 +110,7 @@ AllreduceTrial<T>::AllreduceTrial(const Context& context, std::int64_t bytes, bo
       add_ours("two_shot, own memory", form.options, own_);
   }
   add_peers();
-  trial_.emplace(context.comm(), contenders_, rounds);
+  trial_.emplace(context.comm(), contenders_, rounds, on_host ? 1e-3 : 1e-2);
 }
 
 /// Leaves out what is not possible here.

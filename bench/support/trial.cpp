@@ -7,8 +7,6 @@
 namespace selvage::bench {
 namespace {
 
-constexpr double batch_seconds = 1e-3;
-
 double slowest_rank(MPI_Comm comm, double seconds) {
   double slowest = 0;
   MPI_Allreduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm);
@@ -31,7 +29,7 @@ double middle(std::vector<double> values) {
 
 }  // namespace
 
-Trial::Trial(MPI_Comm comm, const std::vector<Contender>& contenders, int rounds) {
+Trial::Trial(MPI_Comm comm, const std::vector<Contender>& contenders, int rounds, double batch_seconds) {
   std::vector<int> calls;
   for (const Contender& contender : contenders) {
     time_batch(comm, contender, 10);

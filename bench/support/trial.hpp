@@ -18,11 +18,12 @@ struct Contender {
 
 /// Times contenders in turn, round after round, so that a machine whose speed drifts treats them alike.
 ///
-/// A sample is the time of one unit of work, averaged over a batch of about a millisecond, and the slowest rank's.
+/// A sample is the time of one unit of work, averaged over a batch of calls, and the slowest rank's.
 class Trial {
  public:
   /// Collective: measures at once.
-  Trial(MPI_Comm comm, const std::vector<Contender>& contenders, int rounds);
+  /// \param batch_seconds  of which a batch begins and ends with a meeting of the ranks and a fence, some 20 us on GPUs
+  Trial(MPI_Comm comm, const std::vector<Contender>& contenders, int rounds, double batch_seconds = 1e-3);
 
   /// Seconds per unit, one sample per round.
   [[nodiscard]] const std::vector<double>& samples(const std::string& name) const {

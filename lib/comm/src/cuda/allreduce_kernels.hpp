@@ -15,8 +15,10 @@
 
 namespace selvage::detail {
 
-inline constexpr int most_allreduce_blocks = 128;
+inline constexpr int most_allreduce_blocks = 160;
 inline constexpr int most_allreduce_threads = 512;
+/// Of two_shot_ll128, whose lines one pass of all blocks should cover.
+inline constexpr int most_line_threads = 576;
 
 /// What the kernels of one Allreduce keep in device memory from launch to launch. The epochs live here, so that a
 /// captured graph can be replayed; each block counts its own.
@@ -79,7 +81,8 @@ struct AllreduceKernel {
 [[nodiscard]] AllreduceKernel two_shot_kernel();
 /// Each rank stores every rank's part of its elements into that rank's scratch, chunk by chunk, and what it combines into
 /// all ranks' elements.
-[[nodiscard]] AllreduceKernel two_shot_push_kernel();
+/// \param packs_at_once  of a chunk for each thread, as push_packs() says
+[[nodiscard]] AllreduceKernel two_shot_push_kernel(int packs_at_once);
 
 /// Each rank loads its part of one rank's elements, and stores it into those of some.
 [[nodiscard]] AllreduceKernel gather_kernel();
@@ -108,7 +111,22 @@ inline constexpr std::int64_t element_word_bytes = 8;
 
 /// Of the scratch that a block of two_shot_push needs for each rank.
 inline constexpr int push_slots = 4;
-inline constexpr std::int64_t push_chunk_bytes = 4 * most_allreduce_threads * 16;
+[[nodiscard]] KOKKOS_INLINE_FUNCTION constexpr std::int64_t push_chunk_bytes(int packs_at_once) {
+  return std::int64_t{packs_at_once} * most_allreduce_threads * 16;
+}
+inline constexpr int push_blocks = 128;
+inline constexpr int most_push_packs = 4;
+inline constexpr int fewer_push_packs = 2;
+/// Packs of a chunk for each thread: of more ranks' a thread can't hold as many, and a share of a single chunk leaves the
+/// links idle while it is awaited.
+/// \param share_packs  of a part, for a block
+[[nodiscard]] constexpr int push_packs(int ranks, std::int64_t share_packs) {
+  constexpr std::int64_t largest_chunk_packs = std::int64_t{most_push_packs} * most_allreduce_threads;
+  return ranks > 4 || share_packs <= largest_chunk_packs ? fewer_push_packs : most_push_packs;
+}
+/// A rank's part, and a block's share of one, begin where a line of the second-level cache does: stores that straddle two
+/// travel as two.
+inline constexpr std::int64_t packs_per_cache_line = 8;
 
 /// Of the scratch that a block of multi_ring needs for each step: 16-bit elements travel in twice their bytes.
 inline constexpr std::int64_t ring_segment_packs = 8 * most_allreduce_threads;

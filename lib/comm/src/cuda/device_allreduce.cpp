@@ -30,7 +30,11 @@ class ThroughScratch final : public DeviceAllreduce {
                           static_cast<std::size_t>(rows * program_.lines * shape.line_bytes),
                           collective_construction);
     for (int rank = 0; rank < program_.ranks; ++rank) program_.scratch[rank] = scratch_.of(rank);
-    set_grid(program_.lines * shape.lanes);
+    if (shape.is_by_parts) {
+      set_even_grid(program_.lines * shape.lanes);
+    } else {
+      set_grid(program_.lines * shape.lanes);
+    }
     load();
   }
 
@@ -38,11 +42,8 @@ class ThroughScratch final : public DeviceAllreduce {
   PeerBlocks scratch_;
 };
 
-constexpr BetweenElements::Shape by_pushes{.most_blocks = most_allreduce_blocks,
-                                           .packs_per_thread = 1,
-                                           .scratch_bytes = std::int64_t{push_slots} * push_chunk_bytes};
 constexpr BetweenElements::Shape by_rings{
-    .most_blocks = most_allreduce_blocks, .packs_per_thread = 2, .scratch_bytes = ring_slot_bytes};
+    .most_blocks = push_blocks, .packs_per_thread = 2, .scratch_bytes = ring_slot_bytes};
 
 constexpr ThroughScratch::Shape ll{
     .line_bytes = ll_packet_bytes, .line_words = ll_packet_words, .lanes = 1, .is_by_parts = false};
@@ -67,7 +68,15 @@ std::unique_ptr<AllreduceRunner> make_device_two_shot(const AllreduceParts& part
   return std::make_unique<BetweenElements>(parts, kernel, by_loads);
 }
 std::unique_ptr<AllreduceRunner> make_two_shot_push(const AllreduceParts& parts) {
-  return std::make_unique<BetweenElements>(parts, two_shot_push_kernel(), by_pushes);
+  const std::int64_t bytes =
+      parts.elements.count * static_cast<std::int64_t>(element_bytes(parts.elements.type));
+  const int ranks = parts.context.size();
+  const int packs = push_packs(ranks, divided(bytes, pack_bytes * ranks * push_blocks));
+  return std::make_unique<BetweenElements>(
+      parts, two_shot_push_kernel(packs),
+      BetweenElements::Shape{.most_blocks = push_blocks,
+                             .packs_per_thread = 1,
+                             .scratch_bytes = push_slots * push_chunk_bytes(packs)});
 }
 std::unique_ptr<AllreduceRunner> make_multi_ring(const AllreduceParts& parts) {
   return std::make_unique<BetweenElements>(parts, multi_ring_kernel(), by_rings);

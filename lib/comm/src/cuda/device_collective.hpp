@@ -33,8 +33,7 @@ class DeviceProgram {
   DeviceProgram(const AllreduceParts& parts, AllreduceKernel kernel, std::vector<int> group)
       : kernel_(kernel),
         group_(std::move(group)),
-        most_blocks_(parts.multiprocessors == 0 ? most_allreduce_blocks
-                                                : std::min(parts.multiprocessors, most_allreduce_blocks)),
+        most_blocks_(blocks_allowed(parts.multiprocessors)),
         state_(std::vector<AllreduceState>(1)) {
     program_.rank = static_cast<int>(std::ranges::find(group_, parts.context.rank()) - group_.begin());
     program_.ranks = static_cast<int>(group_.size());
@@ -50,12 +49,7 @@ class DeviceProgram {
     program_.state = state_.data();
     program_.fault = fault_.get();
     constexpr int first_that_chains = 9;
-    int device = 0;
-    int generation = 0;
-    check_cuda(cudaGetDevice(&device), "cudaGetDevice");
-    check_cuda(cudaDeviceGetAttribute(&generation, cudaDevAttrComputeCapabilityMajor, device),
-               "cudaDeviceGetAttribute");
-    program_.is_chained = generation >= first_that_chains;
+    program_.is_chained = attribute(cudaDevAttrComputeCapabilityMajor) >= first_that_chains;
     program_.timeout_ns =
         static_cast<std::uint64_t>(std::chrono::nanoseconds(parts.context.timeout()).count());
   }
@@ -72,11 +66,35 @@ class DeviceProgram {
   [[nodiscard]] std::int64_t bytes() const {
     return program_.count * static_cast<std::int64_t>(element_bytes(program_.type));
   }
+  /// Of the GPU in use.
+  [[nodiscard]] static int attribute(cudaDeviceAttr which) {
+    int device = 0;
+    int value = 0;
+    check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+    check_cuda(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
+    return value;
+  }
+  /// Blocks that all run at the same time.
+  [[nodiscard]] static int blocks_allowed(int multiprocessors) {
+    const int most = std::min(attribute(cudaDevAttrMultiProcessorCount), most_allreduce_blocks);
+    return multiprocessors == 0 ? most : std::min(multiprocessors, most);
+  }
   /// Small blocks start and end sooner, as long as there are enough of them.
   void set_grid(std::int64_t threads) {
     program_.threads = 128;
     while (program_.threads < most_allreduce_threads && divided(threads, program_.threads) > most_blocks_)
       program_.threads *= 2;
+    program_.blocks =
+        static_cast<int>(std::clamp<std::int64_t>(divided(threads, program_.threads), 1, most_blocks_));
+  }
+  /// All blocks, as small as they can be, and as few passes: one that few threads have a part in costs as much as another.
+  void set_even_grid(std::int64_t threads) {
+    constexpr std::int64_t warp = 32;
+    constexpr std::int64_t fewest_threads = 2 * warp;
+    const std::int64_t passes = divided(threads, std::int64_t{most_blocks_} * most_line_threads);
+    const std::int64_t of_block =
+        divided(divided(threads, most_blocks_ * std::max(passes, std::int64_t{1})), warp) * warp;
+    program_.threads = static_cast<int>(std::max(of_block, fewest_threads));
     program_.blocks =
         static_cast<int>(std::clamp<std::int64_t>(divided(threads, program_.threads), 1, most_blocks_));
   }

@@ -94,7 +94,7 @@ std::unique_ptr<AllreduceRunner> make_two_shot_copy_engine(const AllreduceParts&
   return std::make_unique<ByEngines>(parts, by_loads, false);
 }
 std::unique_ptr<AllreduceRunner> make_copy_engine(const AllreduceParts& parts) {
-  constexpr BetweenElements::Shape local{.most_blocks = most_allreduce_blocks, .packs_per_thread = 2};
+  constexpr BetweenElements::Shape local{.most_blocks = push_blocks, .packs_per_thread = 2};
   return std::make_unique<ByEngines>(parts, local, true);
 }
 

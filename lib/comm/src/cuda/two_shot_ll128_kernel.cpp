@@ -50,7 +50,7 @@ template <class T, ReduceOperation operation, int most_ranks>
 
 /// Why a line that is still read isn't overwritten: as in one_shot_ll; of every rank, each block gets lines.
 template <class T, ReduceOperation operation, int most_ranks>
-__global__ void __launch_bounds__(most_allreduce_threads)
+__global__ void __launch_bounds__(most_line_threads)
     two_shot_ll128(const __grid_constant__ AllreduceProgram program) {
   begin_chained();
   const std::uint64_t epoch = program.state->epochs[blockIdx.x] + 1;

@@ -6,11 +6,6 @@
 namespace selvage::detail {
 namespace {
 
-/// A chunk: what a block stores for each rank at a time.
-constexpr int most_packs_at_once = static_cast<int>(push_chunk_bytes / 16 / most_allreduce_threads);
-template <int most_ranks>
-inline constexpr int packs_at_once = most_ranks > 4 ? most_packs_at_once / 2 : most_packs_at_once;
-
 /// A block's share of every rank's part: the same packs of each, counted from the part's begin.
 struct Share {
   std::int64_t packs;       ///< of all elements
@@ -21,27 +16,33 @@ struct Share {
   std::int64_t chunks;  ///< the same for all blocks of all ranks
 };
 
-template <class T, int most_ranks>
+__device__ std::int64_t whole_lines(std::int64_t packs) {
+  return (packs + packs_per_cache_line - 1) / packs_per_cache_line * packs_per_cache_line;
+}
+
+/// \tparam at_once  packs of a thread in a chunk, which is what a block stores for each rank at a time
+template <class T, int at_once>
 __device__ Share share_of_block(const AllreduceProgram& program) {
   constexpr std::int64_t width = sizeof(Pack) / sizeof(T);
   Share share;
   share.packs = (program.count + width - 1) / width;
-  share.part_packs = (share.packs + program.ranks - 1) / program.ranks;
-  const std::int64_t each = (share.part_packs + gridDim.x - 1) / gridDim.x;
+  share.part_packs = whole_lines((share.packs + program.ranks - 1) / program.ranks);
+  const std::int64_t each = whole_lines((share.part_packs + gridDim.x - 1) / gridDim.x);
   share.begin = blockIdx.x * each;
   share.end = share.begin + each < share.part_packs ? share.begin + each : share.part_packs;
-  share.chunk_packs = static_cast<std::int64_t>(packs_at_once<most_ranks>) * most_allreduce_threads;
+  share.chunk_packs = std::int64_t{at_once} * most_allreduce_threads;
   share.chunks = (each + share.chunk_packs - 1) / share.chunk_packs;
   return share;
 }
 
 /// Where a rank's chunk lies in its owner's scratch. Chunks are counted over the life of the Allreduce.
+template <int at_once>
 __device__ Pack* slot_at(const AllreduceProgram& program, int owner, int writer, std::uint64_t chunk) {
   const std::int64_t row =
       (static_cast<std::int64_t>(blockIdx.x) * push_slots + static_cast<std::int64_t>(chunk % push_slots)) *
           program.ranks +
       writer;
-  return reinterpret_cast<Pack*>(program.scratch[owner] + row * push_chunk_bytes);
+  return reinterpret_cast<Pack*>(program.scratch[owner] + row * push_chunk_bytes(at_once));
 }
 
 /// What a thread has of a chunk of a rank's part: packs at `first`, and every most_allreduce_threads packs after it.
@@ -93,16 +94,15 @@ __device__ void store_packs(const AllreduceProgram& program, T* elements, const 
 }
 
 /// Stores this rank's elements of a chunk of each peer's part into that peer's scratch.
-template <class T, int most_ranks>
+template <class T, int most_ranks, int at_once>
 __device__ void scatter(const AllreduceProgram& program, const Share& share, std::int64_t chunk,
                         std::uint64_t number) {
-  constexpr int at_once = packs_at_once<most_ranks>;
   const auto* const elements = reinterpret_cast<const T*>(program.elements[program.rank]);
   for_each_peer<most_ranks>(program, [&](int peer) {
     const ChunkShare mine = chunk_share<T>(program, share, chunk, peer);
     Pack packs[at_once];
     load_packs(program, elements, mine, packs);
-    Pack* const slot = slot_at(program, peer, program.rank, number) + threadIdx.x;
+    Pack* const slot = slot_at<at_once>(program, peer, program.rank, number) + threadIdx.x;
 #pragma unroll
     for (int i = 0; i < at_once; ++i) {
       if (mine.is_whole || i * most_allreduce_threads < mine.left)
@@ -115,10 +115,9 @@ __device__ void scatter(const AllreduceProgram& program, const Share& share, std
 }
 
 /// Combines a chunk of this rank's part, and stores it into all ranks' elements.
-template <class T, ReduceOperation operation, int most_ranks>
+template <class T, ReduceOperation operation, int most_ranks, int at_once>
 __device__ void reduce(const AllreduceProgram& program, const Share& share, std::int64_t chunk,
                        std::uint64_t number) {
-  constexpr int at_once = packs_at_once<most_ranks>;
   const ChunkShare mine = chunk_share<T>(program, share, chunk, program.rank);
   Pack own[at_once];
   load_packs(program, reinterpret_cast<const T*>(program.elements[program.rank]), mine, own);
@@ -126,7 +125,7 @@ __device__ void reduce(const AllreduceProgram& program, const Share& share, std:
 #pragma unroll
   for (int rank = 0; rank < most_ranks; ++rank) {
     if (rank >= program.ranks || rank == program.rank) continue;
-    const Pack* const slot = slot_at(program, program.rank, rank, number) + threadIdx.x;
+    const Pack* const slot = slot_at<at_once>(program, program.rank, rank, number) + threadIdx.x;
 #pragma unroll
     for (int i = 0; i < at_once; ++i) {
       if (!mine.is_whole && i * most_allreduce_threads >= mine.left) continue;
@@ -152,21 +151,21 @@ __device__ void reduce(const AllreduceProgram& program, const Share& share, std:
 /// Why a slot that is still read isn't overwritten: chunk c + 1 is scattered when this block has combined chunk c - 1, for
 /// which it has awaited the peers' scattering of that; they did so after combining chunk c - 3, the last in the slot. And
 /// a launch ends when all have combined all.
-template <class T, ReduceOperation operation, int most_ranks>
+template <class T, ReduceOperation operation, int most_ranks, int at_once>
 __global__ void __launch_bounds__(most_allreduce_threads)
     two_shot_push(const __grid_constant__ AllreduceProgram program) {
   static_assert(push_slots == 4);
   begin_chained();
   const std::uint64_t number = program.state->epochs[blockIdx.x];
-  const Share share = share_of_block<T, most_ranks>(program);
+  const Share share = share_of_block<T, at_once>(program);
   bool met = program.state->failed == 0;
   if (met) {
-    scatter<T, most_ranks>(program, share, 0, number);
+    scatter<T, most_ranks, at_once>(program, share, 0, number);
     for (std::int64_t chunk = 0; chunk < share.chunks && met; ++chunk) {
       const std::uint64_t now = number + static_cast<std::uint64_t>(chunk);
-      if (chunk + 1 < share.chunks) scatter<T, most_ranks>(program, share, chunk + 1, now + 1);
+      if (chunk + 1 < share.chunks) scatter<T, most_ranks, at_once>(program, share, chunk + 1, now + 1);
       met = await_flags(program, program.arrived, now + 1);
-      if (met) reduce<T, operation, most_ranks>(program, share, chunk, now);
+      if (met) reduce<T, operation, most_ranks, at_once>(program, share, chunk, now);
     }
     // Publishes to the peers: this block's share of this rank's part, in their elements.
     if (met)
@@ -176,18 +175,21 @@ __global__ void __launch_bounds__(most_allreduce_threads)
   if (threadIdx.x == 0) program.state->epochs[blockIdx.x] = number + static_cast<std::uint64_t>(share.chunks);
 }
 
+template <int packs_at_once>
 struct TwoShotPush {
   static constexpr std::string_view name = "comm::two_shot_push";
   template <class T, ReduceOperation operation, int most_ranks>
   [[nodiscard]] static auto kernel() {
-    return &two_shot_push<T, operation, most_ranks>;
+    constexpr int at_once = most_ranks > 4 ? fewer_push_packs : packs_at_once;
+    return &two_shot_push<T, operation, most_ranks, at_once>;
   }
 };
 
 }  // namespace
 
-AllreduceKernel two_shot_push_kernel() {
-  return kernel_of<TwoShotPush>();
+AllreduceKernel two_shot_push_kernel(int packs_at_once) {
+  return packs_at_once == fewer_push_packs ? kernel_of<TwoShotPush<fewer_push_packs>>()
+                                           : kernel_of<TwoShotPush<most_push_packs>>();
 }
 
 }  // namespace selvage::detail
