@@ -1,6 +1,6 @@
 // How much of a reduction goes on behind a computation, on GPUs.
 //
-// overlap/fp32/<g>gpu/<bytes>/[<algorithm>/]sm<multiprocessors>: GradientBuckets of one gradient each; beside every bucket that is
+// overlap/fp32/<g>gpu/<bytes>/[<algorithm>/]{default,sm<multiprocessors>}: GradientBuckets of one gradient each; beside every bucket that is
 // reduced runs a kernel that takes as long, on another instance. The value is the share of the reduction's time by which
 // both together are shorter than one after the other, in percent; NCCL is given the same.
 
@@ -53,7 +53,7 @@ struct CountWrong {
 struct Setting {
   std::int64_t bytes;
   std::optional<AllreduceAlgorithm> algorithm;
-  int multiprocessors;
+  std::optional<int> multiprocessors;
 };
 
 class Overlap {
@@ -189,14 +189,15 @@ int main(int argc, char** argv) {
     using enum selvage::AllreduceAlgorithm;
     for (const std::int64_t bytes : {std::int64_t{25} << 20, std::int64_t{4} << 20}) {
       for (const Setting& setting :
-           {Setting{bytes, {}, 0}, Setting{bytes, {}, 8}, Setting{bytes, {}, 16}, Setting{bytes, {}, 32},
-            Setting{bytes, two_shot_copy_engine, 0}, Setting{bytes, two_shot_copy_engine, 8},
-            Setting{bytes, two_shot_copy_engine, 16}, Setting{bytes, copy_engine, 0},
-            Setting{bytes, copy_engine, 32}}) {
+           {Setting{bytes, {}, {}}, Setting{bytes, {}, 0}, Setting{bytes, {}, 8}, Setting{bytes, {}, 16},
+            Setting{bytes, {}, 32}, Setting{bytes, {}, 64}, Setting{bytes, two_shot_copy_engine, 8},
+            Setting{bytes, copy_engine, 0}}) {
         const std::string algorithm =
             setting.algorithm ? fmt::format("{}/", to_string(*setting.algorithm)) : "";
-        const std::string name = fmt::format("overlap/fp32/{}gpu/{}/{}sm{}", shared.size(), bytes, algorithm,
-                                             setting.multiprocessors);
+        const std::string blocks =
+            setting.multiprocessors ? fmt::format("sm{}", *setting.multiprocessors) : "default";
+        const std::string name =
+            fmt::format("overlap/fp32/{}gpu/{}/{}{}", shared.size(), bytes, algorithm, blocks);
         benchmark::RegisterBenchmark(
             name.c_str(),
             [=, &records](benchmark::State& state) { report(state, name, shared, setting, records); })

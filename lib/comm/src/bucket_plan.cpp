@@ -191,12 +191,17 @@ void BucketPlan::make_buckets() {
   parts_.timeline->expect_buckets(static_cast<int>(buckets_.size()));
 }
 
+int BucketPlan::multiprocessors() const {
+  constexpr int enough_for_two = 32;
+  return options_.multiprocessors.value_or(context_->size() <= 2 ? enough_for_two : 0);
+}
+
 std::unique_ptr<CollectivePlan> BucketPlan::make_collective(const Elements& elements,
                                                             CollectiveKind kind) const {
   return std::make_unique<CollectivePlan>(context_, *parts_.communication,
                                           AllreduceOptions{.operation = options_.operation,
                                                            .algorithm = options_.algorithm,
-                                                           .multiprocessors = options_.multiprocessors,
+                                                           .multiprocessors = multiprocessors(),
                                                            .fast = options_.fast},
                                           elements, Flow{kind});
 }

@@ -47,6 +47,7 @@ class BucketPlan {
   /// Collective: buckets for the order in which rank 0's gradients became ready.
   void make_buckets();
   void agree_offsets(std::vector<BucketLayout>& layouts) const;
+  [[nodiscard]] int multiprocessors() const;
   [[nodiscard]] std::unique_ptr<CollectivePlan> make_collective(const Elements& elements,
                                                                 CollectiveKind kind) const;
   void begin_step();

@@ -23,8 +23,9 @@ struct GradientBucketsOptions {
   ReduceOperation operation = ReduceOperation::average;
   /// Of every bucket, as in AllreduceOptions.
   std::optional<AllreduceAlgorithm> algorithm = {};
-  /// As in AllreduceOptions. The default is as fast as taking all, and leaves more to what runs beside it.
-  int multiprocessors = 32;
+  /// As in AllreduceOptions. None given: 32 between two ranks, which is as fast as taking all and leaves more to what runs
+  /// beside it; as many as help between more, where few of them would load for longer than the links need.
+  std::optional<int> multiprocessors = {};
   bool fast = false;
   /// A bucket has no more, unless a single gradient has.
   std::int64_t bucket_bytes = std::int64_t{25} << 20;
