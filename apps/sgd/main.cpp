@@ -1,6 +1,7 @@
 #include "common/report.hpp"
 #include "common/session.hpp"
 #include "sgd/settings.hpp"
+#include "sgd/space.hpp"
 #include "sgd/training.hpp"
 
 #include <selvage/comm/context.hpp>
@@ -34,10 +35,12 @@ void run_sgd(app::Session& session) {
   }
   sgd::Settings settings;
   session.setup([&] { settings = sgd::read_settings(session.input()); });
+  const sgd::Space space = sgd::make_instance();
   std::unique_ptr<Context> context;
-  session.setup([&] { context = std::make_unique<Context>(sgd::Space(), session.comm()); });
+  session.setup([&] { context = std::make_unique<Context>(space, session.comm()); });
   std::unique_ptr<sgd::Training> training;
-  session.setup([&] { training = std::make_unique<sgd::Training>(session, report, settings, *context); });
+  session.setup(
+      [&] { training = std::make_unique<sgd::Training>(space, session, report, settings, *context); });
   if (session.command_line().check) return;
   training->run();
 }

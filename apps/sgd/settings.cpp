@@ -1,5 +1,7 @@
 #include "sgd/settings.hpp"
 
+#include "sgd/space.hpp"
+
 #include <algorithm>
 
 namespace selvage::sgd {
@@ -41,7 +43,11 @@ Settings read_settings(app::Input& input) {
   read_model(input, settings);
   read_training(input, settings);
   read_communication(input, settings);
-  settings.breakdown = input.get_bool("run.breakdown", true);
+  // On GPUs a phase that is timed, and a loss that is looked at, makes the host wait.
+  settings.breakdown = input.get_bool("run.breakdown", on_host);
+  settings.report_every =
+      input.get<std::int64_t>("run.report_every", on_host ? 1 : 100, {.least = 1, .most = 1 << 20});
+  settings.graph = input.get_bool("run.graph", !on_host) && !settings.breakdown;
   settings.checkpoint_every = input.get<std::int64_t>("restart.every", 0, {.least = 0});
   settings.wanted_accuracy = input.get<double>("verify.accuracy", 0, {.least = 0, .most = 1});
   const bool stops = input.has("run.steps");

@@ -29,6 +29,8 @@ struct Settings {
   bool bf16_on_the_wire;
   std::int64_t bucket_bytes;
   bool breakdown;
+  std::int64_t report_every;      ///< steps between looks at the losses, which the host waits for
+  bool graph;                     ///< a step is one graph, where that is possible
   std::int64_t checkpoint_every;  ///< steps; 0: never
   double wanted_accuracy;         ///< what --verify asks for, of the test samples, from 0 to 1
 };
