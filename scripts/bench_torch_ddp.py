@@ -37,10 +37,19 @@ def perceptron(widths):
     return torch.nn.Sequential(*layers[:-1])
 
 
+def convolutions():
+    def block(inputs, outputs):
+        return [torch.nn.Conv2d(inputs, outputs, 3, padding=1), torch.nn.ReLU(), torch.nn.MaxPool2d(2)]
+
+    return torch.nn.Sequential(*block(1, 32), *block(32, 64), torch.nn.Flatten(), torch.nn.Linear(3136, 128),
+                               torch.nn.ReLU(), torch.nn.Linear(128, 10))
+
+
 # Name: (how it is made, features of a sample, classes, samples per GPU, batches of made-up samples, learning rate).
 MODELS = {
     "mlp-64-128-10": (lambda: perceptron([64, 128, 10]), (64,), 10, 64, 256, 0.1),
     "mlp-4096x8": (lambda: perceptron([4096] * 9), (4096,), 4096, 1024, 4, 0.01),
+    "cnn-28x28": (convolutions, (1, 28, 28), 10, 256, 16, 0.01),
 }
 
 

@@ -1,8 +1,13 @@
 #include "sgd/model.hpp"
 
+#include "sgd/convolution.hpp"
 #include "sgd/cross_entropy.hpp"
 #include "sgd/dense.hpp"
 #include "sgd/random.hpp"
+
+#include <selvage/error.hpp>
+
+#include <fmt/format.h>
 
 #include <cmath>
 
@@ -10,14 +15,42 @@ namespace selvage::sgd {
 
 Model::Model(const Space& space, const ModelShape& shape, std::int64_t samples)
     : space_(space), input_("sgd: inputs", samples, shape.inputs) {
-  make_layers(shape, {.space = space, .products = MatrixProducts(space), .samples = samples});
+  const LayerShare share{.space = space, .products = MatrixProducts(space), .samples = samples};
+  if (!shape.channels.empty()) make_convolutions(shape, share);
+  make_dense_layers(shape, share);
   place_tensors();
 }
 
-void Model::make_layers(const ModelShape& shape, const LayerShare& share) {
+void Model::make_convolutions(const ModelShape& shape, const LayerShare& share) {
+  auto [height, width] = shape.image;
+  if (height < 1 || width < 1 || shape.inputs % (height * width) != 0) {
+    throw Error(ErrorKind::input,
+                fmt::format("samples of {} features are no images of {} x {} pixels: set model.image",
+                            shape.inputs, height, width));
+  }
+  int channels = shape.inputs / (height * width);
+  for (const int outputs : shape.channels) {
+    const ConvolutionShape convolution{.number = layers(),
+                                       .ordinal = layers() + 1,
+                                       .height = height,
+                                       .width = width,
+                                       .input_channels = channels,
+                                       .output_channels = outputs};
+    if (height < 2 || width < 2) {
+      throw Error(ErrorKind::input, fmt::format("images of {} x {} pixels are too small for {} convolutions",
+                                                shape.image[0], shape.image[1], shape.channels.size()));
+    }
+    layers_.push_back(std::make_unique<Convolution>(share, convolution));
+    height = convolution.pooled_height();
+    width = convolution.pooled_width();
+    channels = outputs;
+  }
+}
+
+void Model::make_dense_layers(const ModelShape& shape, const LayerShare& share) {
   std::vector<int> widths = shape.hidden;
   widths.push_back(shape.classes);
-  int inputs = shape.inputs;
+  int inputs = layers_.empty() ? shape.inputs : layers_.back()->shape().outputs;
   for (std::size_t i = 0; i < widths.size(); ++i) {
     const DenseShape dense{.number = layers(),
                            .ordinal = static_cast<int>(i) + 1,

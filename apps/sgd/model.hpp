@@ -2,6 +2,7 @@
 
 #include "sgd/layer.hpp"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -18,9 +19,11 @@ struct Tensor {
 };
 
 struct ModelShape {
-  int inputs;                    ///< features of a sample
-  std::vector<int> hidden = {};  ///< widths of dense layers with ReLU
-  int classes;                   ///< outputs of the last layer
+  int inputs;                      ///< features of a sample
+  std::array<int, 2> image = {};   ///< height and width of a sample, for convolutions
+  std::vector<int> channels = {};  ///< of convolutions' outputs; these come first, see Convolution
+  std::vector<int> hidden = {};    ///< widths of dense layers with ReLU
+  int classes;                     ///< outputs of the last layer
 };
 
 /// Layers one after the other, ReLU between them, cross-entropy of a softmax after the last.
@@ -30,6 +33,7 @@ struct ModelShape {
 class Model {
  public:
   /// \param samples  the most that a range may reach to
+  /// \throws Error{input} for inputs that are no images where there are convolutions, or images too small to be pooled
   Model(const Space& space, const ModelShape& shape, std::int64_t samples);
 
   /// By layer, weight before bias.
@@ -64,7 +68,8 @@ class Model {
   [[nodiscard]] const Matrix<float>& input_of(int layer) const {
     return layer == 0 ? input_ : at(layer - 1).output();
   }
-  void make_layers(const ModelShape& shape, const LayerShare& share);
+  void make_convolutions(const ModelShape& shape, const LayerShare& share);
+  void make_dense_layers(const ModelShape& shape, const LayerShare& share);
   void place_tensors();
 
   Space space_;

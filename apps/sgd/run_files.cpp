@@ -5,7 +5,6 @@
 #include <selvage/error.hpp>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <array>
 #include <span>
@@ -18,8 +17,11 @@ namespace {
 /// What has to be equal for training to go on where it stopped.
 app::Attributes describe(const Trainer& trainer, const Settings& settings) {
   const DataSet& data = trainer.data();
-  return {{"layers", fmt::format("{}-{}{}{}", data.width, fmt::join(settings.hidden, "-"),
-                                 settings.hidden.empty() ? "" : "-", data.classes)},
+  std::string layers = fmt::format("{}", data.width);
+  if (!settings.channels.empty()) layers += fmt::format("-({}x{})", settings.image[0], settings.image[1]);
+  for (const int channels : settings.channels) layers += fmt::format("-conv{}", channels);
+  for (const int width : settings.hidden) layers += fmt::format("-{}", width);
+  return {{"layers", fmt::format("{}-{}", layers, data.classes)},
           {"data", fmt::format("{:016x}", data.fingerprint())},
           {"seed", settings.seed},
           {"epochs", settings.epochs},

@@ -9,6 +9,13 @@ namespace {
 
 void read_model(app::Input& input, Settings& settings) {
   settings.data_path = input.require<std::string>("data.path");
+  const auto image = input.list<std::int64_t>("model.image", {0, 0},
+                                              {.each = {.least = 0, .most = 10000}, .most_length = 2});
+  if (image.size() != 2) input.reject("model.image", "must be height and width");
+  settings.image = {static_cast<int>(image[0]), static_cast<int>(image[1])};
+  const auto channels = input.list<std::int64_t>("model.channels", {},
+                                                 {.each = {.least = 1, .most = 10000}, .most_length = 10});
+  settings.channels.assign(channels.begin(), channels.end());
   const auto hidden = input.list<std::int64_t>("model.hidden", {128},
                                                {.each = {.least = 1, .most = 100000}, .most_length = 100});
   settings.hidden.assign(hidden.begin(), hidden.end());

@@ -3,6 +3,7 @@
 #include "common/input.hpp"
 #include "common/standard_options.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,9 +15,11 @@ namespace selvage::sgd {
 struct Settings {
   app::StandardOptions standard;
   std::string data_path;
-  std::vector<int> hidden;  ///< widths of the layers between the data's features and its classes
-  std::int64_t seed;        ///< of the first weights and of the data's order
-  std::int64_t epochs;      ///< that the schedule is made for
+  std::array<int, 2> image;               ///< height and width of a sample in pixels; 0 x 0: no images
+  std::vector<int> channels;              ///< of convolutions, which come first
+  std::vector<int> hidden;                ///< widths of the dense layers before the last one
+  std::int64_t seed;                      ///< of the first weights and of the data's order
+  std::int64_t epochs;                    ///< that the schedule is made for
   std::optional<std::int64_t> stop_step;  ///< run.steps, where it is given: ends earlier
   std::int64_t batch;                     ///< samples of a step, of all ranks together
   std::int64_t grain;  ///< samples whose gradients are computed as one, with the ordered reduction

@@ -23,7 +23,11 @@ namespace {
 constexpr std::int64_t steps_before_capture = 2;
 
 ModelShape shape_of(const Settings& settings, const DataSet& data) {
-  return {.inputs = data.width, .hidden = settings.hidden, .classes = data.classes};
+  return {.inputs = data.width,
+          .image = settings.image,
+          .channels = settings.channels,
+          .hidden = settings.hidden,
+          .classes = data.classes};
 }
 
 std::vector<SampleRange> batch_grains(const Settings& settings, const Context& context, const DataSet& data) {

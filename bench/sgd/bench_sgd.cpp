@@ -1,6 +1,6 @@
 // A step of data-parallel training, with as many samples for each rank whatever their number: sgd/<model>/<g>gpu, in
 // microseconds, of fp32 products without TF32 and fast sums. mlp-64-128-10: 64 samples. mlp-4096x8: eight layers of 4096
-// outputs, 1024 samples.
+// outputs, 1024 samples. cnn-28x28: convolutions to 32 and 64 channels, dense layers of 128 and 10 outputs, 256 samples.
 #include "../support/mpi_main.hpp"
 #include "sgd/space.hpp"
 #include "step_trial.hpp"
@@ -41,7 +41,16 @@ std::vector<StepCase> cases() {
                  .batch_of_rank = 1024,
                  .steps_per_epoch = 4};
   large.settings.hidden = std::vector<int>(7, 4096);
-  return {small, large};
+  StepCase images{.model = "cnn-28x28",
+                  .settings = fast_training(0.01),
+                  .features = 28 * 28,
+                  .classes = 10,
+                  .batch_of_rank = 256,
+                  .steps_per_epoch = 16};
+  images.settings.image = {28, 28};
+  images.settings.channels = {32, 64};
+  images.settings.hidden = {128};
+  return {small, large, images};
 }
 
 }  // namespace

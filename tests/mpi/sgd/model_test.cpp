@@ -1,14 +1,17 @@
 #include "sgd/model.hpp"
 
+#include "expect_error.hpp"
 #include "sgd/fixed_point.hpp"
 #include "sgd/random.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -101,6 +104,152 @@ TEST(Model, GradientsAreTheLossesDifferences) {
     largest = std::max(largest, std::abs(static_cast<double>(gradient[i])));
   }
   EXPECT_GT(largest, 0.5);
+}
+
+/// Two convolutions, of images with an odd side and two channels.
+ModelShape images() {
+  return {.inputs = 5 * 6 * 2, .image = {5, 6}, .channels = {3, 4}, .hidden = {5}, .classes = 3};
+}
+
+/// The loss of images(), straight from its definition and in fp64.
+class ImageLoss {
+ public:
+  explicit ImageLoss(Sample& sample)
+      : shape_(sample.shape), input_(on_the_host(sample.model.input())), labels_(on_the_host(sample.labels)) {
+    const auto parameters = on_the_host(sample.model.parameters());
+    parameters_.assign(parameters.data(), parameters.data() + parameters.extent(0));
+  }
+  [[nodiscard]] std::size_t count() const { return parameters_.size(); }
+
+  double difference(std::size_t i) {
+    constexpr double step = 1e-6;
+    const double middle = std::exchange(parameters_[i], parameters_[i] + step);
+    const double above = loss();
+    parameters_[i] = middle - step;
+    const double below = loss();
+    parameters_[i] = middle;
+    return (above - below) / (2 * step);
+  }
+  double loss() {
+    double sum = 0;
+    for (std::int64_t sample = 0; sample < samples; ++sample) {
+      next_ = 0;
+      std::vector<double> values(&input_(sample, 0), &input_(sample, 0) + shape_.inputs);
+      auto [height, width] = shape_.image;
+      for (const int channels : shape_.channels) {
+        values = convolved(values, height, width, channels);
+        height /= 2;
+        width /= 2;
+      }
+      for (const int outputs : shape_.hidden) values = rectified(dense(values, outputs));
+      values = dense(values, shape_.classes);
+      double powers = 0;
+      for (const double value : values) powers += std::exp(value);
+      sum += std::log(powers) - values[static_cast<std::size_t>(labels_(sample))];
+    }
+    return sum;
+  }
+
+ private:
+  static std::vector<double> rectified(std::vector<double> values) {
+    for (double& value : values) value = std::max(value, 0.0);
+    return values;
+  }
+  std::vector<double> dense(const std::vector<double>& inputs, int outputs) {
+    std::vector<double> result(static_cast<std::size_t>(outputs));
+    for (double& value : result)
+      for (const double input : inputs) value += input * parameters_[next_++];
+    for (double& value : result) value += parameters_[next_++];
+    return result;
+  }
+  std::vector<double> convolved(const std::vector<double>& image, int height, int width, int outputs) {
+    const int inputs = static_cast<int>(image.size()) / (height * width);
+    const double* weight = &parameters_[next_];
+    const double* bias = weight + std::ptrdiff_t{outputs} * 9 * inputs;
+    next_ += static_cast<std::size_t>(outputs * (9 * inputs + 1));
+    const auto at = [&](int row, int column, int output) {
+      double sum = bias[output];
+      for (int k = 0; k < 9 * inputs; ++k) {
+        const int y = row + k / inputs / 3 - 1;
+        const int x = column + k / inputs % 3 - 1;
+        if (y < 0 || y >= height || x < 0 || x >= width) continue;
+        sum += weight[output * 9 * inputs + k] *
+               image[static_cast<std::size_t>((y * width + x) * inputs + k % inputs)];
+      }
+      return sum;
+    };
+    std::vector<double> result;
+    for (int y = 0; y + 1 < height; y += 2)
+      for (int x = 0; x + 1 < width; x += 2)
+        for (int output = 0; output < outputs; ++output)
+          result.push_back(std::max(
+              {0.0, at(y, x, output), at(y, x + 1, output), at(y + 1, x, output), at(y + 1, x + 1, output)}));
+    return result;
+  }
+
+  ModelShape shape_;
+  Kokkos::View<float**, Kokkos::LayoutRight, Kokkos::HostSpace> input_;
+  Kokkos::View<int*, Kokkos::LayoutRight, Kokkos::HostSpace> labels_;
+  std::vector<double> parameters_;
+  std::size_t next_ = 0;
+};
+
+TEST(Model, ConvolutionsGradientsAreTheLossesDifferences) {
+  Sample sample(images());
+  const auto gradient = sample.gradient({0, samples});
+  ImageLoss reference(sample);
+  ASSERT_EQ(gradient.size(), reference.count());
+  EXPECT_NEAR(sample.loss(), reference.loss(), 1e-5);
+  double largest = 0;
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    EXPECT_NEAR(gradient[i], reference.difference(i), 1e-4) << "parameter " << i;
+    largest = std::max(largest, std::abs(static_cast<double>(gradient[i])));
+  }
+  EXPECT_GT(largest, 0.5);
+}
+
+TEST(Model, ConvolutionsOfARangeDontDependOnItsPlace) {
+  Sample sample(images());
+  const auto whole = sample.gradient({0, samples});
+  const auto first = sample.gradient({0, 4});
+  const auto second = sample.gradient({4, samples});
+  for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(whole[i], first[i] + second[i], 2e-5) << i;
+}
+
+TEST(Model, NamesTheConvolutionThatIsNotFinite) {
+  Sample sample(images());
+  sample.set_parameter(static_cast<std::size_t>(sample.model.tensors()[2].begin),
+                       std::numeric_limits<float>::infinity());
+  sample.run();
+  ASSERT_EQ(sample.marked(StepFigures::unusable_layer), 1);
+  EXPECT_EQ(sample.model.name_of(1), "conv2");
+}
+
+TEST(Model, WhatIsNoImageIsRefused) {
+  using app::testing_support::error_message;
+  const auto make = [](int inputs, std::array<int, 2> image, std::size_t convolutions) {
+    const Model model(
+        make_instance(),
+        {.inputs = inputs, .image = image, .channels = std::vector<int>(convolutions, 2), .classes = 2}, 1);
+  };
+  EXPECT_NE(error_message(ErrorKind::input,
+                          [&] {
+                            make(10, {3, 3}, 1);
+                          })
+                .find("10 features are no images of 3 x 3"),
+            std::string::npos);
+  EXPECT_NE(error_message(ErrorKind::input,
+                          [&] {
+                            make(10, {0, 0}, 1);
+                          })
+                .find("set model.image"),
+            std::string::npos);
+  EXPECT_NE(error_message(ErrorKind::input,
+                          [&] {
+                            make(9, {3, 3}, 2);
+                          })
+                .find("too small for 2 convolutions"),
+            std::string::npos);
 }
 
 TEST(Model, ARangesGradientsAreTheSumOfItsParts) {
