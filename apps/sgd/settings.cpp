@@ -9,6 +9,8 @@ namespace {
 
 void read_model(app::Input& input, Settings& settings) {
   settings.data_path = input.require<std::string>("data.path");
+  if (settings.is_synthetic() && settings.data_path != "synthetic:resnet50")
+    input.reject("data.path", "there is no such synthetic model: only synthetic:resnet50");
   const auto image = input.list<std::int64_t>("model.image", {0, 0},
                                               {.each = {.least = 0, .most = 10000}, .most_length = 2});
   if (image.size() != 2) input.reject("model.image", "must be height and width");
@@ -39,6 +41,8 @@ void read_communication(app::Input& input, Settings& settings) {
   settings.bucket_bytes = input.get<std::int64_t>("comm.bucket_bytes", std::int64_t{25} << 20, {.least = 1});
   if (settings.ordered && settings.bf16_on_the_wire)
     input.reject("comm.bf16", "needs comm.reduce = \"fast\": the ordered reduction adds whole numbers");
+  if (settings.is_synthetic() && settings.bf16_on_the_wire)
+    input.reject("comm.bf16", "rounds sums, and those of a synthetic model are verified to the bit");
   if (settings.ordered && (settings.batch + settings.grain - 1) / settings.grain > 1 << 15)
     input.reject("train.grain", "gives more than 32768 grains, whose sum might not fit");
 }

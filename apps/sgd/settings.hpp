@@ -14,7 +14,7 @@ namespace selvage::sgd {
 /// Every input value, checked as far as it can be without the data.
 struct Settings {
   app::StandardOptions standard;
-  std::string data_path;
+  std::string data_path;                  ///< a file, or synthetic:resnet50
   std::array<int, 2> image;               ///< height and width of a sample in pixels; 0 x 0: no images
   std::vector<int> channels;              ///< of convolutions, which come first
   std::vector<int> hidden;                ///< widths of the dense layers before the last one
@@ -35,7 +35,8 @@ struct Settings {
   std::int64_t report_every;      ///< steps between looks at the losses, which the host waits for
   bool graph;                     ///< a step is one graph, where that is possible
   std::int64_t checkpoint_every;  ///< steps; 0: never
-  double wanted_accuracy;         ///< what --verify asks for, of the test samples, from 0 to 1
+  [[nodiscard]] bool is_synthetic() const { return data_path.starts_with("synthetic:"); }
+  double wanted_accuracy;  ///< what --verify asks for, of the test samples, from 0 to 1
 };
 
 /// Reads all keys and refuses unknown ones; the keys are listed in apps/sgd/README.md. Not collective.
