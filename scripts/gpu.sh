@@ -15,7 +15,7 @@ nothing else. SELVAGE_BENCHMARKS names the programs that measure (default: $all_
 EOF
 }
 
-all_benchmarks="selvage-topo bench_latency bench_halo bench_allreduce bench_overlap bench_jacobi bench_md"
+all_benchmarks="selvage-topo bench_latency bench_halo bench_allreduce bench_overlap bench_jacobi bench_md bench_sgd"
 read -ra benchmarks <<<"${SELVAGE_BENCHMARKS:-$all_benchmarks}"
 is_wanted() { [[ " ${benchmarks[*]} " == *" $1 "* ]]; }
 
@@ -35,7 +35,7 @@ hardware() {
 
 # Tests that wait for ranks run one at a time, so that these have GPUs of their own.
 run_tests() {
-  local waiting='^(gpu|comm\.(allreduce|grid|halo|triggers|command_queue|typed_transfer)|jacobi|examples)\.'
+  local waiting='^(gpu|comm\.(allreduce|grid|halo|triggers|command_queue|typed_transfer)|jacobi|sgd|examples)\.'
   limited 600 ctest --preset cuda --parallel "$jobs" --exclude-regex "$waiting"
   limited 1800 ctest --preset cuda --parallel 1 --tests-regex "$waiting"
 }
@@ -104,15 +104,18 @@ tune() {
 
 has_torch() { python3 -c 'import sys, torch; sys.exit(torch.cuda.device_count() < 2)' 2>/dev/null; }
 
-# PyTorch's allreduces, to be drawn beside ours; it has no part in anything else.
+# measure_torch OUT NAME RANKS...: what PyTorch does with the same, by scripts/bench_torch_NAME.py; it has no part in
+# anything else.
 measure_torch() {
-  local out=$1 ranks
-  shift
+  local out=$1 name=$2 ranks
+  shift 2
   for ranks in "$@"; do
-    limited 600 python3 "$repository/scripts/bench_torch_allreduce.py" --gpus "$ranks" \
-      --records "$out/bench_torch_allreduce-${ranks}gpu.json"
+    limited 600 python3 "$repository/scripts/bench_torch_$name.py" --gpus "$ranks" \
+      --records "$out/bench_torch_$name-${ranks}gpu.json"
   done
 }
+
+without_torch() { echo "$script_name: warning: going on without torch's figures" >&2; }
 
 # The machine and its links; apart from the records, as the tables are.
 probe_links() {
@@ -133,11 +136,15 @@ measure() {
   # The built-in rule is what is measured, whatever table the user has.
   SELVAGE_ALLREDUCE_TABLE=off measure_with "$out" "$filter" bench_allreduce comm "${several[@]}"
   if is_wanted bench_allreduce && [[ allreduce/fp32 =~ $filter ]] && has_torch; then
-    measure_torch "$out" "${several[@]}" || echo "$script_name: warning: going on without torch's figures" >&2
+    measure_torch "$out" allreduce "${several[@]}" || without_torch
   fi
   measure_with "$out" "$filter" bench_overlap comm "${several[@]}"
   measure_with "$out" "$filter" bench_jacobi jacobi "${all[@]}"
   measure_with "$out" "$filter" bench_md md "${all[@]}"
+  SELVAGE_ALLREDUCE_TABLE=off measure_with "$out" "$filter" bench_sgd sgd "${all[@]}"
+  if is_wanted bench_sgd && [[ sgd/ =~ $filter || $filter == sgd* ]] && has_torch; then
+    measure_torch "$out" ddp "${all[@]}" || without_torch
+  fi
   "$repository/scripts/table.py" "$out"/*.json >"$out/results.md"
   cat "$out/results.md"
 }

@@ -1,5 +1,7 @@
 #include "sgd/gradient_sum.hpp"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 namespace selvage::sgd {
@@ -12,6 +14,21 @@ std::vector<Vector<T>> parts_of(const Vector<T>& whole, const std::vector<Tensor
     parts.push_back(Kokkos::subview(whole, std::pair(tensor.begin, tensor.begin + tensor.count)));
   return parts;
 }
+
+struct AddGrain {
+  Vector<float> grain;
+  Vector<std::int64_t> fixed;
+  StepFigures figures;
+  int tensor;
+
+  KOKKOS_FUNCTION void operator()(const std::int64_t i) const {
+    if (fixed_point::fits(grain(i))) {
+      fixed(i) += fixed_point::from_real(grain(i));
+    } else {
+      figures.mark(StepFigures::unusable_tensor, tensor);
+    }
+  }
+};
 
 }  // namespace
 
@@ -34,29 +51,25 @@ GradientSum::GradientSum(const Space& space, const Context& context, const Setti
 }
 
 void GradientSum::begin(const Space& space) {
-  unusable_.reset();
   if (ordered_) Kokkos::deep_copy(space, fixed_, 0);
 }
 
-void GradientSum::add(const Space& space, std::size_t tensor) {
+void GradientSum::add(const Space& space, std::size_t tensor, const StepFigures& figures) {
   if (!ordered_) return;
-  const Vector<float> grain = grain_;
-  const Vector<std::int64_t> fixed = fixed_;
   const std::int64_t begin = tensors_[tensor].begin;
-  std::int64_t unusable = 0;
-  Kokkos::parallel_reduce(
-      "sgd::add_grain",
-      Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space, begin,
-                                                                  begin + tensors_[tensor].count),
-      KOKKOS_LAMBDA(const std::int64_t i, std::int64_t& count) {
-        if (fixed_point::fits(grain(i))) {
-          fixed(i) += fixed_point::from_real(grain(i));
-        } else {
-          ++count;
-        }
-      },
-      unusable);
-  if (unusable > 0 && !unusable_) unusable_ = tensor;
+  Kokkos::parallel_for("sgd::add_grain",
+                       Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(
+                           space, begin, begin + tensors_[tensor].count),
+                       AddGrain{grain_, fixed_, figures, static_cast<int>(tensor)});
+}
+
+bool GradientSum::can_be_captured() const {
+  using enum AllreduceAlgorithm;
+  constexpr std::array by_kernels{one_shot,      one_shot_ll128,       two_shot,    two_shot_ll128,
+                                  two_shot_push, two_shot_copy_engine, copy_engine, multi_ring};
+  return std::ranges::all_of(buckets_->report(), [&](const BucketReport& bucket) {
+    return std::ranges::find(by_kernels, bucket.algorithm) != by_kernels.end();
+  });
 }
 
 void GradientSum::ready(const Space& space, std::size_t tensor) {

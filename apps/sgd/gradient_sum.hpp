@@ -1,7 +1,7 @@
 #pragma once
 
 #include "sgd/fixed_point.hpp"
-#include "sgd/mlp.hpp"
+#include "sgd/model.hpp"
 #include "sgd/settings.hpp"
 
 #include <selvage/comm/context.hpp>
@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 namespace selvage::sgd {
@@ -30,26 +29,23 @@ class GradientSum {
 
   /// Forgets the last batch.
   void begin(const Space& space);
-  /// Adds the grain's gradient by one tensor.
-  void add(const Space& space, std::size_t tensor);
+  /// Adds the grain's gradient by one tensor; marks the tensor in the step's figures where an element has no place in the
+  /// sum: NaN, infinite or too large.
+  void add(const Space& space, std::size_t tensor, const StepFigures& figures);
   /// No grain of this rank is left for the tensor: its sum may leave. Without overlap, it waits for finish().
   void ready(const Space& space, std::size_t tensor);
-  /// After this values() are sums over all ranks. Collective.
+  /// What `space` is given next sees sums over all ranks in values(). Collective.
   void finish(const Space& space);
 
-  /// A tensor of which this rank has met a gradient that has no place in the sum: NaN, infinite or too large.
-  [[nodiscard]] std::optional<std::size_t> unusable() const { return unusable_; }
+  /// Throws what a GPU found while it waited for other ranks.
+  void check() const { buckets_->check(); }
+  /// Whether a step can be captured in a graph, once one step is finished: no bucket needs the host.
+  [[nodiscard]] bool can_be_captured() const;
 
-  /// The sums as numbers, for kernels.
-  struct Values {
-    Vector<std::int64_t> fixed;
-    Vector<float> real;
-    bool ordered;
-    [[nodiscard]] KOKKOS_INLINE_FUNCTION double operator()(std::int64_t element) const {
-      return ordered ? fixed_point::to_real(fixed(element)) : static_cast<double>(real(element));
-    }
-  };
-  [[nodiscard]] Values values() const { return {fixed_, grain_, ordered_}; }
+  [[nodiscard]] bool ordered() const { return ordered_; }
+  /// The sums, by parameter: fixed point where ordered, else real.
+  [[nodiscard]] const Vector<std::int64_t>& fixed() const { return fixed_; }
+  [[nodiscard]] const Vector<float>& real() const { return grain_; }
 
   /// Of the step that was finished last, by bucket.
   [[nodiscard]] std::vector<BucketReport> report() const { return buckets_->report(); }
@@ -59,8 +55,7 @@ class GradientSum {
   bool overlap_;
   std::vector<Tensor> tensors_;
   Vector<float> grain_;
-  Vector<std::int64_t> fixed_;  ///< empty unless ordered
-  std::optional<std::size_t> unusable_;
+  Vector<std::int64_t> fixed_;          ///< empty unless ordered
   std::vector<std::size_t> held_back_;  ///< ready, but only finish() may send it
   std::unique_ptr<GradientBuckets> buckets_;
 };

@@ -2,11 +2,13 @@
 
 #include "sgd/space.hpp"
 
+#include <memory>
+
 namespace selvage::sgd {
 
 enum class Form { as_is, transposed };
 
-/// A matrix in host memory, row-major and without gaps, borrowed for one product.
+/// A matrix in the space's memory, row-major and without gaps, borrowed for one product.
 struct Factor {
   const float* data;
   int rows;
@@ -17,12 +19,27 @@ struct Factor {
   [[nodiscard]] int width() const { return form == Form::as_is ? columns : rows; }
 };
 
-/// result = a b, in fp32, by the BLAS that the program is linked with.
+/// Matrix products in fp32 on one instance, by a library: a BLAS with CBLAS on hosts, cuBLAS on GPUs.
 ///
-/// Equal shapes and values give equal bits in one run of one program with a BLAS that computes a product in one thread;
-/// what an element depends on besides its own row and column is the shape.
-/// \param result  a.height() x b.width(), row-major, without gaps; none of it is read
-/// \throws Error{usage} for factors that don't fit each other
-void multiply(const Factor& a, const Factor& b, float* result);
+/// Equal shapes, values and places (addresses that are equal modulo 16 bytes) give equal bits in one run of one program,
+/// with a BLAS that computes a product in one thread; what an element depends on besides its own row and column is the
+/// shape. On a GPU no product is rounded to TF32, and a product can be captured in a graph.
+class MatrixProducts {
+ public:
+  /// \throws Error{cuda} where cuBLAS can't be used
+  explicit MatrixProducts(const Space& space);
+
+  /// result = a b: enqueued on the instance on GPUs, done on hosts.
+  /// \param result  a.height() x b.width(), row-major, without gaps; none of it is read
+  /// \throws Error{usage} for factors that don't fit each other; Error{cuda}
+  void multiply(const Factor& a, const Factor& b, float* result) const;
+
+ private:
+  class Library;
+  /// \throws Error{usage}
+  static void require_fit(const Factor& a, const Factor& b);
+
+  std::shared_ptr<Library> library_;
+};
 
 }  // namespace selvage::sgd

@@ -5,7 +5,6 @@
 #include <selvage/error.hpp>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <array>
 #include <span>
@@ -18,8 +17,11 @@ namespace {
 /// What has to be equal for training to go on where it stopped.
 app::Attributes describe(const Trainer& trainer, const Settings& settings) {
   const DataSet& data = trainer.data();
-  return {{"layers", fmt::format("{}-{}{}{}", data.width, fmt::join(settings.hidden, "-"),
-                                 settings.hidden.empty() ? "" : "-", data.classes)},
+  std::string layers = fmt::format("{}", data.width);
+  if (!settings.channels.empty()) layers += fmt::format("-({}x{})", settings.image[0], settings.image[1]);
+  for (const int channels : settings.channels) layers += fmt::format("-conv{}", channels);
+  for (const int width : settings.hidden) layers += fmt::format("-{}", width);
+  return {{"layers", fmt::format("{}-{}", layers, data.classes)},
           {"data", fmt::format("{:016x}", data.fingerprint())},
           {"seed", settings.seed},
           {"epochs", settings.epochs},
@@ -45,8 +47,14 @@ app::Attribute read_like(const app::Hdf5Reader& file, const std::string& name, c
   return file.text(name);
 }
 
+using HostVector = Kokkos::View<float*, Kokkos::LayoutRight, Kokkos::HostSpace>;
+
+HostVector on_the_host(const Vector<float>& values) {
+  return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), values);
+}
+
 /// Rank 0 has all of it, since every rank has the same.
-app::ArrayBlock whole_from_root(MPI_Comm comm, std::string name, const Vector<float>& values) {
+app::ArrayBlock whole_from_root(MPI_Comm comm, std::string name, const HostVector& values) {
   int rank = 0;
   check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   const auto count = static_cast<std::int64_t>(values.extent(0));
@@ -96,8 +104,10 @@ void RunFiles::append_epoch(std::int64_t step, const Trainer::Step& test) {
 void RunFiles::write_checkpoint(const Trainer& trainer, const Settings& settings) const {
   app::Attributes attributes = describe(trainer, settings);
   attributes["step"] = trainer.steps_done();
-  const std::array arrays{whole_from_root(comm_, "parameters", trainer.model().parameters()),
-                          whole_from_root(comm_, "momentum_of_parameters", trainer.momentum())};
+  const HostVector parameters = on_the_host(trainer.model().parameters());
+  const HostVector momentum = on_the_host(trainer.momentum());
+  const std::array arrays{whole_from_root(comm_, "parameters", parameters),
+                          whole_from_root(comm_, "momentum_of_parameters", momentum)};
   app::write_hdf5(comm_, fmt::format("{}/checkpoint_{:08}.h5", dir_, trainer.steps_done()), arrays,
                   attributes);
 }

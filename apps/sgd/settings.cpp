@@ -1,5 +1,7 @@
 #include "sgd/settings.hpp"
 
+#include "sgd/space.hpp"
+
 #include <algorithm>
 
 namespace selvage::sgd {
@@ -7,6 +9,15 @@ namespace {
 
 void read_model(app::Input& input, Settings& settings) {
   settings.data_path = input.require<std::string>("data.path");
+  if (settings.is_synthetic() && settings.data_path != "synthetic:resnet50")
+    input.reject("data.path", "there is no such synthetic model: only synthetic:resnet50");
+  const auto image = input.list<std::int64_t>("model.image", {0, 0},
+                                              {.each = {.least = 0, .most = 10000}, .most_length = 2});
+  if (image.size() != 2) input.reject("model.image", "must be height and width");
+  settings.image = {static_cast<int>(image[0]), static_cast<int>(image[1])};
+  const auto channels = input.list<std::int64_t>("model.channels", {},
+                                                 {.each = {.least = 1, .most = 10000}, .most_length = 10});
+  settings.channels.assign(channels.begin(), channels.end());
   const auto hidden = input.list<std::int64_t>("model.hidden", {128},
                                                {.each = {.least = 1, .most = 100000}, .most_length = 100});
   settings.hidden.assign(hidden.begin(), hidden.end());
@@ -30,6 +41,8 @@ void read_communication(app::Input& input, Settings& settings) {
   settings.bucket_bytes = input.get<std::int64_t>("comm.bucket_bytes", std::int64_t{25} << 20, {.least = 1});
   if (settings.ordered && settings.bf16_on_the_wire)
     input.reject("comm.bf16", "needs comm.reduce = \"fast\": the ordered reduction adds whole numbers");
+  if (settings.is_synthetic() && settings.bf16_on_the_wire)
+    input.reject("comm.bf16", "rounds sums, and those of a synthetic model are verified to the bit");
   if (settings.ordered && (settings.batch + settings.grain - 1) / settings.grain > 1 << 15)
     input.reject("train.grain", "gives more than 32768 grains, whose sum might not fit");
 }
@@ -41,7 +54,11 @@ Settings read_settings(app::Input& input) {
   read_model(input, settings);
   read_training(input, settings);
   read_communication(input, settings);
-  settings.breakdown = input.get_bool("run.breakdown", true);
+  // On GPUs a phase that is timed, and a loss that is looked at, makes the host wait.
+  settings.breakdown = input.get_bool("run.breakdown", on_host);
+  settings.report_every =
+      input.get<std::int64_t>("run.report_every", on_host ? 1 : 100, {.least = 1, .most = 1 << 20});
+  settings.graph = input.get_bool("run.graph", !on_host) && !settings.breakdown;
   settings.checkpoint_every = input.get<std::int64_t>("restart.every", 0, {.least = 0});
   settings.wanted_accuracy = input.get<double>("verify.accuracy", 0, {.least = 0, .most = 1});
   const bool stops = input.has("run.steps");

@@ -3,6 +3,7 @@
 #include "common/input.hpp"
 #include "common/standard_options.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,10 +14,12 @@ namespace selvage::sgd {
 /// Every input value, checked as far as it can be without the data.
 struct Settings {
   app::StandardOptions standard;
-  std::string data_path;
-  std::vector<int> hidden;  ///< widths of the layers between the data's features and its classes
-  std::int64_t seed;        ///< of the first weights and of the data's order
-  std::int64_t epochs;      ///< that the schedule is made for
+  std::string data_path;                  ///< a file, or synthetic:resnet50
+  std::array<int, 2> image;               ///< height and width of a sample in pixels; 0 x 0: no images
+  std::vector<int> channels;              ///< of convolutions, which come first
+  std::vector<int> hidden;                ///< widths of the dense layers before the last one
+  std::int64_t seed;                      ///< of the first weights and of the data's order
+  std::int64_t epochs;                    ///< that the schedule is made for
   std::optional<std::int64_t> stop_step;  ///< run.steps, where it is given: ends earlier
   std::int64_t batch;                     ///< samples of a step, of all ranks together
   std::int64_t grain;  ///< samples whose gradients are computed as one, with the ordered reduction
@@ -29,8 +32,11 @@ struct Settings {
   bool bf16_on_the_wire;
   std::int64_t bucket_bytes;
   bool breakdown;
+  std::int64_t report_every;      ///< steps between looks at the losses, which the host waits for
+  bool graph;                     ///< a step is one graph, where that is possible
   std::int64_t checkpoint_every;  ///< steps; 0: never
-  double wanted_accuracy;         ///< what --verify asks for, of the test samples, from 0 to 1
+  [[nodiscard]] bool is_synthetic() const { return data_path.starts_with("synthetic:"); }
+  double wanted_accuracy;  ///< what --verify asks for, of the test samples, from 0 to 1
 };
 
 /// Reads all keys and refuses unknown ones; the keys are listed in apps/sgd/README.md. Not collective.

@@ -4,13 +4,23 @@
 
 namespace selvage::sgd {
 
-/// Where the training runs: with the matrix products of a BLAS, that is the host.
-using Space = Kokkos::DefaultHostExecutionSpace;
+/// Where the training runs, and where its data, weights and gradients lie.
+using Space = Kokkos::DefaultExecutionSpace;
+
+/// Whether the host reads and writes that memory too, and runs what is enqueued at once.
+inline constexpr bool on_host =
+    Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
 
 template <class T>
 using Vector = Kokkos::View<T*, Kokkos::LayoutRight, Space::memory_space>;
 /// Row-major: a sample, or an output of a layer, per row.
 template <class T>
 using Matrix = Kokkos::View<T**, Kokkos::LayoutRight, Space::memory_space>;
+
+/// An instance whose work can be captured in a graph: on a GPU it has a stream of its own.
+[[nodiscard]] inline Space make_instance() {
+  if constexpr (on_host) return {};
+  return Kokkos::Experimental::partition_space(Space(), 1)[0];
+}
 
 }  // namespace selvage::sgd

@@ -1,7 +1,10 @@
 #include "sgd/trainer.hpp"
 
 #include "common/agreement.hpp"
+#include "common/rank_sums.hpp"
 #include "sgd/fixed_point.hpp"
+#include "sgd/step_graph.hpp"
+#include "sgd/update.hpp"
 
 #include <selvage/error.hpp>
 
@@ -9,17 +12,22 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
+#include <optional>
+#include <span>
 #include <utility>
 
 namespace selvage::sgd {
 namespace {
 
-std::vector<int> widths_of(const Settings& settings, const DataSet& data) {
-  std::vector<int> widths{data.width};
-  widths.insert(widths.end(), settings.hidden.begin(), settings.hidden.end());
-  widths.push_back(data.classes);
-  return widths;
+/// Buckets are made in the first step, and what is launched first may have to be loaded.
+constexpr std::int64_t steps_before_capture = 2;
+
+ModelShape shape_of(const Settings& settings, const DataSet& data) {
+  return {.inputs = data.width,
+          .image = settings.image,
+          .channels = settings.channels,
+          .hidden = settings.hidden,
+          .classes = data.classes};
 }
 
 std::vector<SampleRange> batch_grains(const Settings& settings, const Context& context, const DataSet& data) {
@@ -39,18 +47,35 @@ std::vector<SampleRange> batch_grains(const Settings& settings, const Context& c
   return grains_of_rank(settings.batch, grain, context.size(), context.rank());
 }
 
-/// By place on this rank; with fast sums all samples are one grain.
+/// By place on this rank; with fast sums all samples are one grain. Grains begin at a multiple of 4 samples, so that
+/// whichever place one has, its rows are as far from a multiple of 16 bytes.
 std::vector<SampleRange> local_grains(const std::vector<SampleRange>& grains, bool ordered) {
-  const SampleRange span = span_of(grains);
-  if (!ordered) return {{0, span.size()}};
+  if (!ordered) return {{0, span_of(grains).size()}};
   std::vector<SampleRange> local;
-  for (const SampleRange& grain : grains) local.push_back({grain.begin - span.begin, grain.end - span.begin});
+  std::int64_t begin = 0;
+  for (const SampleRange& grain : grains) {
+    local.push_back({begin, begin + grain.size()});
+    begin += (grain.size() + 3) / 4 * 4;
+  }
   return local;
+}
+
+/// Which sample of the batch each slot has; -1: none.
+std::vector<std::int64_t> places_of(const std::vector<SampleRange>& grains,
+                                    const std::vector<SampleRange>& local) {
+  std::vector<std::int64_t> places(static_cast<std::size_t>(span_of(local).end), -1);
+  std::int64_t sample = span_of(grains).begin;
+  for (const SampleRange& range : local) {
+    for (std::int64_t slot = range.begin; slot < range.end; ++slot)
+      places[static_cast<std::size_t>(slot)] = sample++;
+  }
+  return places;
 }
 
 }  // namespace
 
-Trainer::Trainer(const Settings& settings, const Context& context, DataSet data, app::Breakdown& breakdown)
+Trainer::Trainer(const Space& space, const Settings& settings, const Context& context, DataSet data,
+                 app::Breakdown& breakdown)
     : settings_(settings),
       context_(context),
       data_(std::move(data)),
@@ -60,157 +85,175 @@ Trainer::Trainer(const Settings& settings, const Context& context, DataSet data,
       backward_phase_(breakdown.phase("backward")),
       wait_phase_(breakdown.phase("wait")),
       update_phase_(breakdown.phase("update")),
+      space_(space),
       grains_(batch_grains(settings, context, data_)),
       local_(local_grains(grains_, settings.ordered)),
-      model_(widths_of(settings, data_), span_of(local_).size()),
-      labels_("sgd: labels", static_cast<std::size_t>(span_of(local_).size())),
+      model_(space, shape_of(settings, data_), span_of(local_).end),
+      labels_("sgd: labels", static_cast<std::size_t>(span_of(local_).end)),
       momentum_("sgd: momentum", model_.parameters().extent(0)),
       gradients_(space_, context, settings, model_.tensors()),
-      steps_per_epoch_(data_.train.count() / settings.batch),
-      schedule_{settings.rate, settings.warmup_steps, settings.epochs * steps_per_epoch_} {
+      schedule_{settings.rate, settings.warmup_steps,
+                settings.epochs * (data_.train.count() / settings.batch)},
+      batches_(space_, data_.train, data_.width, settings.batch, settings.seed, schedule_,
+               places_of(grains_, local_)),
+      test_samples_(place_samples(data_.test, data_.width)),
+      figures_(settings.report_every),
+      test_figures_(1) {
   model_.draw_parameters(settings.seed);
 }
 
-void Trainer::load(const Samples& samples, const std::vector<std::int64_t>& which) {
-  const auto timer = breakdown_.time(space_, load_phase_);
-  const Matrix<float> input = model_.input();
-  for (std::size_t i = 0; i < which.size(); ++i) {
-    std::copy_n(samples.features.data() + which[i] * data_.width, data_.width,
-                input.data() + static_cast<std::int64_t>(i) * data_.width);
-    labels_(i) = samples.labels[static_cast<std::size_t>(which[i])];
-  }
-}
-
-Mlp::Score Trainer::score(const std::vector<SampleRange>& grains) {
+void Trainer::forward(const std::vector<SampleRange>& ranges, const StepFigures& figures) {
   const auto timer = breakdown_.time(space_, forward_phase_);
-  Mlp::Score sum;
-  for (const SampleRange& grain : grains) {
-    model_.forward(space_, grain);
-    const Mlp::Score score = model_.score(space_, grain, labels_);
-    sum.loss += score.loss;
-    sum.correct += score.correct;
-    sum.unusable += score.unusable;
+  for (const SampleRange& range : ranges) {
+    model_.forward(range, figures);
+    model_.score(range, labels_, figures);
   }
-  return sum;
 }
 
 void Trainer::backward() {
   const auto timer = breakdown_.time(space_, backward_phase_);
   gradients_.begin(space_);
   for (int layer = model_.layers() - 1; layer >= 0; --layer) {
-    const std::size_t weight = Mlp::weight_of(layer);
+    const std::size_t weight = Model::weight_of(layer);
     for (const SampleRange& grain : local_) {
-      model_.gradients(space_, layer, grain, gradients_.grain());
-      gradients_.add(space_, weight);
-      gradients_.add(space_, weight + 1);
+      model_.gradients(layer, grain, gradients_.grain());
+      gradients_.add(space_, weight, figures_);
+      gradients_.add(space_, weight + 1, figures_);
     }
     gradients_.ready(space_, weight + 1);
     gradients_.ready(space_, weight);
     if (layer == 0) continue;
-    for (const SampleRange& grain : local_) model_.propagate(space_, layer, grain);
+    for (const SampleRange& grain : local_) model_.propagate(layer, grain);
   }
 }
 
-Mlp::Score Trainer::agree(Mlp::Score own, const std::vector<SampleRange>& grains) {
-  std::array<std::int64_t, 3> sums{own.loss, own.correct, own.unusable + (gradients_.unusable() ? 1 : 0)};
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, sums.data(), 3, MPI_INT64_T, MPI_SUM, context_.comm()),
-            "MPI_Allreduce of the loss");
-  if (sums[2] == 0) return {sums[0], sums[1], 0};
-  app::together(context_.comm(), "the loss", [&] {
-    const std::string when = fmt::format("in step {}", steps_done_ + 1);
-    for (const SampleRange& grain : grains) {
-      if (const auto layer = model_.first_unusable_layer(space_, grain))
-        throw Error(ErrorKind::numeric,
-                    fmt::format("the output of layer {} is NaN or infinite {}", Mlp::name_of(*layer), when));
-    }
-    if (own.unusable > 0)
-      throw Error(ErrorKind::numeric, fmt::format("the loss after layer {} is too large {}",
-                                                  Mlp::name_of(model_.layers() - 1), when));
-    if (const auto tensor = gradients_.unusable())
-      throw Error(ErrorKind::numeric,
-                  fmt::format("the gradient of {} is NaN, infinite or above {} {}",
-                              model_.tensors()[*tensor].name, fixed_point::largest, when));
-  });
-  return {};
-}
-
-void Trainer::update(double rate) {
+void Trainer::update() {
   const auto timer = breakdown_.time(space_, update_phase_);
-  const GradientSum::Values sums = gradients_.values();
-  const Vector<float> parameters = model_.parameters();
-  const Vector<float> velocities = momentum_;
-  const double share = 1 / static_cast<double>(settings_.batch);
-  const auto speed = static_cast<float>(rate);
-  const auto momentum = static_cast<float>(settings_.momentum);
-  const auto decay = static_cast<float>(settings_.weight_decay);
-  Kokkos::parallel_for(
-      "sgd::update",
-      Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(
-          space_, 0, static_cast<std::int64_t>(parameters.extent(0))),
-      KOKKOS_LAMBDA(const std::int64_t i) {
-        const float gradient = static_cast<float>(sums(i) * share) + decay * parameters(i);
-        velocities(i) = momentum * velocities(i) + gradient;
-        parameters(i) -= speed * velocities(i);
-      });
+  const Optimizer optimizer{.parameters = model_.parameters(),
+                            .velocities = momentum_,
+                            .rates = batches_.rates(),
+                            .figures = figures_,
+                            .batch = settings_.batch,
+                            .momentum = static_cast<float>(settings_.momentum),
+                            .decay = static_cast<float>(settings_.weight_decay)};
+  if (gradients_.ordered()) {
+    sgd::update(space_, optimizer, gradients_.fixed());
+  } else {
+    sgd::update(space_, optimizer, gradients_.real());
+  }
 }
 
-Trainer::Step Trainer::step() {
-  const std::int64_t epoch = steps_done_ / steps_per_epoch_;
-  if (epoch != order_epoch_) order_ = order_of_epoch(data_.train.count(), settings_.seed, epoch);
-  order_epoch_ = epoch;
-  const SampleRange span = span_of(grains_);
-  const auto first = order_.begin() + steps_done_ % steps_per_epoch_ * settings_.batch;
-  load(data_.train, {first + span.begin, first + span.end});
-  const Mlp::Score own = score(local_);
+void Trainer::enqueue_step() {
+  {
+    const auto timer = breakdown_.time(space_, load_phase_);
+    batches_.load(model_.input(), labels_, figures_);
+  }
+  forward(local_, figures_);
   backward();
-  Mlp::Score all;
   {
     const auto timer = breakdown_.time(space_, wait_phase_);
     gradients_.finish(space_);
-    all = agree(own, local_);
   }
   if (breakdown_.measures())
     for (const BucketReport& bucket : gradients_.report()) hidden_s_ += bucket.hidden;
-  update(schedule_.rate(steps_done_));
+  update();
+}
+
+void Trainer::step() {
+  batches_.prepare(steps_done_);
+  if (!graph_ && steps_enqueued_ == steps_before_capture && settings_.graph && gradients_.can_be_captured()) {
+    space_.fence("sgd: before a step is captured");
+    graph_ = capture_step(space_, [this] { enqueue_step(); });
+  }
+  if (graph_) {
+    graph_();
+  } else {
+    enqueue_step();
+    ++steps_enqueued_;
+  }
   ++steps_done_;
+}
+
+std::vector<Trainer::Step> Trainer::report() {
+  const auto timer = breakdown_.time(space_, wait_phase_);
+  const auto rows = Kokkos::create_mirror_view(Kokkos::HostSpace(), figures_.rows);
+  Kokkos::deep_copy(space_, rows, figures_.rows);
+  space_.fence("sgd: report");
+  gradients_.check();
+  std::vector<std::int64_t> own;
+  for (std::int64_t step = steps_reported_; step < steps_done_; ++step) {
+    const std::int64_t* row = &rows(step % rows.extent_int(0), 0);
+    own.insert(own.end(), row, row + StepFigures::columns);
+  }
+  const std::vector<std::int64_t> sums = app::sum_counts(context_.comm(), "the sum of the losses", own);
+  Kokkos::deep_copy(space_, figures_.rows, 0);
+  std::vector<Step> steps;
   const auto samples = static_cast<double>(settings_.batch);
-  return {fixed_point::to_real(all.loss) / samples, static_cast<double>(all.correct) / samples};
+  for (std::size_t row = 0; row < sums.size(); row += StepFigures::columns) {
+    require_usable(++steps_reported_, &sums[row], &own[row]);
+    steps.push_back({fixed_point::to_real(sums[row + StepFigures::loss]) / samples,
+                     static_cast<double>(sums[row + StepFigures::correct]) / samples});
+  }
+  return steps;
+}
+
+/// \param sums, own  a step's figures, of all ranks and of this one
+void Trainer::require_usable(std::int64_t step, const std::int64_t* sums, const std::int64_t* own) const {
+  using Figures = StepFigures;
+  if (sums[Figures::unusable_samples] == 0 && sums[Figures::unusable_layer] == 0 &&
+      sums[Figures::unusable_tensor] == 0)
+    return;
+  app::together(context_.comm(), "the loss", [&] {
+    const auto refuse = [&](const std::string& what) {
+      throw Error(ErrorKind::numeric, fmt::format("{} in step {}", what, step));
+    };
+    const auto number = [&](Figures::Column column) { return Figures::number_marked(own[column]); };
+    if (own[Figures::unusable_layer] > 0)
+      refuse(fmt::format("the output of layer {} is NaN or infinite",
+                         model_.name_of(static_cast<int>(number(Figures::unusable_layer)))));
+    if (own[Figures::unusable_samples] > 0)
+      refuse(fmt::format("the loss after layer {} is too large", model_.name_of(model_.layers() - 1)));
+    if (own[Figures::unusable_tensor] > 0)
+      refuse(fmt::format("the gradient of {} is NaN, infinite or above {}",
+                         model_.tensors()[static_cast<std::size_t>(number(Figures::unusable_tensor))].name,
+                         fixed_point::largest));
+  });
 }
 
 Trainer::Step Trainer::test() {
-  const Samples& samples = data_.test;
   // As in training, what a product holds mustn't depend on the number of ranks where sums don't.
   const std::int64_t size =
       settings_.ordered ? std::min(settings_.grain, settings_.batch) : span_of(local_).size();
-  Mlp::Score sum;
-  for (const SampleRange& grain : grains_of_rank(samples.count(), size, context_.size(), context_.rank())) {
-    std::vector<std::int64_t> which(static_cast<std::size_t>(grain.size()));
-    std::iota(which.begin(), which.end(), grain.begin);
-    load(samples, which);
-    const Mlp::Score part = score({{0, grain.size()}});
-    sum.loss += part.loss;
-    sum.correct += part.correct;
-    sum.unusable += part.unusable;
+  const std::int64_t count = data_.test.count();
+  Kokkos::deep_copy(space_, test_figures_.rows, 0);
+  for (const SampleRange& grain : grains_of_rank(count, size, context_.size(), context_.rank())) {
+    load_range(space_, test_samples_, grain, model_.input(), labels_);
+    forward({{0, grain.size()}}, test_figures_);
   }
-  std::array<std::int64_t, 3> sums{sum.loss, sum.correct, sum.unusable};
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, sums.data(), 3, MPI_INT64_T, MPI_SUM, context_.comm()),
-            "MPI_Allreduce of the test's loss");
-  const auto count = static_cast<double>(samples.count());
-  if (sums[2] > 0) {
+  const auto row = Kokkos::create_mirror_view(Kokkos::HostSpace(), test_figures_.rows);
+  Kokkos::deep_copy(space_, row, test_figures_.rows);
+  space_.fence("sgd: test");
+  const auto sums = app::sum_counts(context_.comm(), "the sum of the test's losses",
+                                    std::span<const std::int64_t>(row.data(), StepFigures::columns));
+  if (sums[StepFigures::unusable_samples] > 0 || sums[StepFigures::unusable_layer] > 0) {
     throw app::AgreedError(
         ErrorKind::numeric,
-        fmt::format("the loss of {} test samples is NaN, infinite or too large after step {}", sums[2],
-                    steps_done_),
+        fmt::format("the loss of {} test samples is NaN, infinite or too large after step {}",
+                    sums[StepFigures::unusable_samples], steps_done_),
         0, 0);
   }
-  return {fixed_point::to_real(sums[0]) / count, static_cast<double>(sums[1]) / count};
+  return {fixed_point::to_real(sums[StepFigures::loss]) / static_cast<double>(count),
+          static_cast<double>(sums[StepFigures::correct]) / static_cast<double>(count)};
 }
 
 void Trainer::resume(std::int64_t steps_done, const std::vector<float>& parameters,
                      const std::vector<float>& momentum) {
-  steps_done_ = steps_done;
-  std::ranges::copy(parameters, model_.parameters().data());
-  std::ranges::copy(momentum, momentum_.data());
+  using Values = Kokkos::View<const float*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
+  Kokkos::deep_copy(space_, model_.parameters(), Values(parameters.data(), parameters.size()));
+  Kokkos::deep_copy(space_, momentum_, Values(momentum.data(), momentum.size()));
+  Kokkos::deep_copy(space_, figures_.steps, steps_done);
+  space_.fence("sgd: resumed");
+  steps_done_ = steps_reported_ = steps_done;
 }
 
 }  // namespace selvage::sgd

@@ -1,15 +1,18 @@
 #pragma once
 
 #include "common/breakdown.hpp"
+#include "sgd/batches.hpp"
 #include "sgd/data_set.hpp"
 #include "sgd/gradient_sum.hpp"
-#include "sgd/mlp.hpp"
+#include "sgd/model.hpp"
 #include "sgd/schedule.hpp"
 #include "sgd/settings.hpp"
+#include "sgd/step_figures.hpp"
 
 #include <selvage/comm/context.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace selvage::sgd {
@@ -18,28 +21,37 @@ namespace selvage::sgd {
 class Trainer {
  public:
   /// With first weights drawn by the seed. Collective.
+  /// \param space  an instance of make_instance()
   /// \throws Error{input} for a batch that gives a rank nothing, or that is larger than the data
-  Trainer(const Settings& settings, const Context& context, DataSet data, app::Breakdown& breakdown);
+  Trainer(const Space& space, const Settings& settings, const Context& context, DataSet data,
+          app::Breakdown& breakdown);
 
   /// A whole batch's figures, the same on all ranks.
   struct Step {
     double loss;      ///< mean over the batch's samples, before the weights moved
     double accuracy;  ///< share of the batch's samples that were recognised
   };
-  /// One step of momentum SGD. Collective.
-  /// \throws AgreedError{numeric} that names step and layer, with weights and momentum as before the step
-  Step step();
+  /// One step of momentum SGD. On GPUs it is enqueued only; from the third on it replays a graph, where the settings
+  /// want one and buckets need no host. Collective; report() must have come before more steps than it keeps.
+  void step();
+  /// The steps since the last report, in order. Waits until they are done. Collective.
+  /// \throws AgreedError{numeric} that names the first step and layer where something can't be used; Error{timeout} that
+  /// names a late rank
+  std::vector<Step> report();
+  /// Whether report() must come before the next step.
+  [[nodiscard]] bool is_full() const { return steps_done_ - steps_reported_ >= settings_.report_every; }
 
   /// Of all test samples. Collective. \throws AgreedError{numeric}
   [[nodiscard]] Step test();
 
   [[nodiscard]] std::int64_t steps_done() const { return steps_done_; }
-  [[nodiscard]] std::int64_t steps_per_epoch() const { return steps_per_epoch_; }
+  [[nodiscard]] std::int64_t steps_per_epoch() const { return batches_.steps_per_epoch(); }
   [[nodiscard]] const Schedule& schedule() const { return schedule_; }
-  [[nodiscard]] const Mlp& model() const { return model_; }
+  [[nodiscard]] const Model& model() const { return model_; }
   [[nodiscard]] const DataSet& data() const { return data_; }
   [[nodiscard]] const Vector<float>& momentum() const { return momentum_; }
   [[nodiscard]] std::vector<BucketReport> buckets() const { return gradients_.report(); }
+  [[nodiscard]] bool is_captured() const { return static_cast<bool>(graph_); }
   /// Seconds in which buckets were under way while backward still computed, so far; 0 without a breakdown.
   [[nodiscard]] double hidden_s() const { return hidden_s_; }
 
@@ -47,13 +59,16 @@ class Trainer {
   void resume(std::int64_t steps_done, const std::vector<float>& parameters,
               const std::vector<float>& momentum);
 
- private:
-  [[nodiscard]] Mlp::Score score(const std::vector<SampleRange>& grains);
-  void load(const Samples& samples, const std::vector<std::int64_t>& which);
+  /// The parts of a step, for who measures them: what they need must have run before, as in step().
+  void forward(const std::vector<SampleRange>& ranges, const StepFigures& figures);
   void backward();
-  void update(double rate);
-  /// Sums over all ranks; where a sample or a gradient can't be used on any, all throw.
-  [[nodiscard]] Mlp::Score agree(Mlp::Score own, const std::vector<SampleRange>& grains);
+  void update();
+  [[nodiscard]] const std::vector<SampleRange>& ranges() const { return local_; }
+  [[nodiscard]] const StepFigures& figures() const { return figures_; }
+
+ private:
+  void enqueue_step();
+  void require_usable(std::int64_t step, const std::int64_t* sums, const std::int64_t* own) const;
 
   Settings settings_;
   Context context_;
@@ -67,15 +82,19 @@ class Trainer {
   Space space_;
   std::vector<SampleRange> grains_;  ///< of the batch: this rank's
   std::vector<SampleRange> local_;   ///< the same, by place on this rank; one if sums may be fast
-  Mlp model_;
+  Model model_;
   Vector<int> labels_;
   Vector<float> momentum_;
   GradientSum gradients_;
-  std::int64_t steps_per_epoch_;
   Schedule schedule_;
+  Batches batches_;
+  PlacedSamples test_samples_;
+  StepFigures figures_;
+  StepFigures test_figures_;
+  std::function<void()> graph_;
+  std::int64_t steps_enqueued_ = 0;  ///< by this process, not captured
   std::int64_t steps_done_ = 0;
-  std::vector<std::int64_t> order_;  ///< of the epoch order_epoch_
-  std::int64_t order_epoch_ = -1;
+  std::int64_t steps_reported_ = 0;
   double hidden_s_ = 0;
 };
 

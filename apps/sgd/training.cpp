@@ -1,7 +1,6 @@
 #include "sgd/training.hpp"
 
 #include "common/progress.hpp"
-#include "sgd/run_files.hpp"
 
 #include <selvage/error.hpp>
 
@@ -13,14 +12,15 @@
 
 namespace selvage::sgd {
 
-Training::Training(app::Session& session, app::Report& report, const Settings& settings,
+Training::Training(const Space& space, app::Session& session, app::Report& report, const Settings& settings,
                    const Context& context)
     : session_(session),
       report_(report),
       settings_(settings),
       breakdown_("sgd", settings.breakdown),
       output_phase_(breakdown_.phase("output")),
-      trainer_(settings, context, read_data_set(settings.data_path), breakdown_),
+      space_(space),
+      trainer_(space, settings, context, read_data_set(settings.data_path), breakdown_),
       last_step_(std::min(settings.stop_step.value_or(std::numeric_limits<std::int64_t>::max()),
                           trainer_.schedule().steps)) {
   if (settings_.standard.restart_path) {
@@ -34,7 +34,7 @@ void Training::describe_plan() {
   const DataSet& data = trainer_.data();
   report_.decide(fmt::format("{} samples to train with and {} to test, {} features, {} classes",
                              data.train.count(), data.test.count(), data.width, data.classes));
-  report_.decide(fmt::format("{} dense layers, {} parameters, {} steps of {} samples, {} steps an epoch",
+  report_.decide(fmt::format("{} layers, {} parameters, {} steps of {} samples, {} steps an epoch",
                              trainer_.model().layers(), trainer_.model().parameters().extent(0), last_step_,
                              settings_.batch, trainer_.steps_per_epoch()));
   report_.decide(
@@ -56,30 +56,43 @@ void Training::train_until_done() {
                          last_step_);
   session_.say("{:>8} {:>12} {:>9} {:>12} {:>9}", "Step", "Loss", "Accuracy", "Test loss", "Accuracy");
   while (trainer_.steps_done() < last_step_) {
-    const double rate = trainer_.schedule().rate(trainer_.steps_done());
-    const Kokkos::Timer timer;
-    train_ = trainer_.step();
-    training_s_ += timer.seconds();
+    Kokkos::Timer timer;
+    trainer_.step();
     const std::int64_t step = trainer_.steps_done();
-    files.append_step(step, train_, rate);
-    if (step % trainer_.steps_per_epoch() == 0 || step == last_step_) {
+    const bool is_tested = step % trainer_.steps_per_epoch() == 0 || step == last_step_;
+    const bool is_saved = settings_.checkpoint_every > 0 && step % settings_.checkpoint_every == 0;
+    const bool is_reported = is_tested || is_saved || trainer_.is_full();
+    const std::vector<Trainer::Step> steps = is_reported ? trainer_.report() : std::vector<Trainer::Step>();
+    training_s_ += timer.seconds();
+    write_steps(files, steps);
+    if (is_tested) {
       test_ = trainer_.test();
       files.append_epoch(step, test_);
       progress.clear();
       session_.say("{:>8} {:>12.6g} {:>9.4f} {:>12.6g} {:>9.4f}", step, train_.loss, train_.accuracy,
                    test_.loss, test_.accuracy);
     }
-    if (settings_.checkpoint_every > 0 && step % settings_.checkpoint_every == 0) {
-      const auto timed = breakdown_.time(Space(), output_phase_);
+    if (is_saved) {
+      const auto timed = breakdown_.time(space_, output_phase_);
       files.write_checkpoint(trainer_, settings_);
     }
-    progress.update(step);
+    if (is_reported) progress.update(step);
   }
   if (trainer_.steps_done() == resumed_at_.value_or(0)) test_ = trainer_.test();
 }
 
+void Training::write_steps(RunFiles& files, const std::vector<Trainer::Step>& steps) {
+  std::int64_t step = trainer_.steps_done() - static_cast<std::int64_t>(steps.size());
+  for (const Trainer::Step& each : steps) {
+    train_ = each;
+    const double rate = trainer_.schedule().rate(step);
+    files.append_step(++step, each, rate);
+  }
+}
+
 void Training::verify_replicas() {
-  const Vector<float> parameters = trainer_.model().parameters();
+  const auto parameters =
+      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), trainer_.model().parameters());
   const std::uint64_t hash = hash_bytes(parameters.data(), parameters.extent(0) * sizeof(float));
   // The least hash, and the complement of the largest.
   std::array<std::uint64_t, 2> bounds{hash, ~hash};

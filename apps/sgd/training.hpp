@@ -2,20 +2,23 @@
 
 #include "common/report.hpp"
 #include "common/session.hpp"
+#include "sgd/run_files.hpp"
 #include "sgd/settings.hpp"
 #include "sgd/trainer.hpp"
 
 #include <selvage/comm/context.hpp>
 
 #include <optional>
+#include <vector>
 
 namespace selvage::sgd {
 
 /// One run of the program: reads data and checkpoint, trains, writes files and reports. Collective, all of it.
 class Training {
  public:
-  /// Notes the plan in the report. \throws Error{input}, not yet agreed
-  Training(app::Session& session, app::Report& report, const Settings& settings, const Context& context);
+  /// Notes the plan in the report. \param space  an instance of make_instance() \throws Error{input}, not yet agreed
+  Training(const Space& space, app::Session& session, app::Report& report, const Settings& settings,
+           const Context& context);
 
   /// \throws AgreedError{numeric} that names step and layer where the loss is NaN; checkpoints stay
   void run();
@@ -23,6 +26,8 @@ class Training {
  private:
   void describe_plan();
   void train_until_done();
+  /// \param steps  the last ones
+  void write_steps(RunFiles& files, const std::vector<Trainer::Step>& steps);
   void verify_replicas();
   void report_results();
 
@@ -31,6 +36,7 @@ class Training {
   Settings settings_;
   app::Breakdown breakdown_;
   app::Breakdown::Phase output_phase_;
+  Space space_;
   Trainer trainer_;
   std::optional<std::int64_t> resumed_at_;
   std::int64_t last_step_;

@@ -41,9 +41,20 @@ void ListHalo::start_scatter_on(detail::Executor& executor, detail::ListMover& m
   const detail::DeviceScope scope(plan_->device());
   plan_->start(executor, mover, detail::ListOperation::scatter_add);
 }
+void ListHalo::gather_on(detail::Executor& executor, detail::ListMover& mover) {
+  const detail::DeviceScope scope(plan_->device());
+  plan_->exchange(executor, mover, detail::ListOperation::gather);
+}
+void ListHalo::scatter_add_on(detail::Executor& executor, detail::ListMover& mover) {
+  const detail::DeviceScope scope(plan_->device());
+  plan_->exchange(executor, mover, detail::ListOperation::scatter_add);
+}
 void ListHalo::finish_on(detail::Executor& executor, detail::ListMover& mover) {
   const detail::DeviceScope scope(plan_->device());
   plan_->finish(executor, mover);
+}
+void ListHalo::check() const {
+  plan_->check();
 }
 std::string ListHalo::explain() const {
   return plan_->explain();

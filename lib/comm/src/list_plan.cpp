@@ -33,7 +33,19 @@ ListPlan::ListPlan(std::shared_ptr<ContextState> context, Executor& executor, co
   self_path_ = make_self_lists();
   std::vector<ListLink*> self{&link_of(context_->rank())};
   self_path_->connect(self, executor);
+  if (may_use_kernels()) {
+    auto kernels = make_kernel_lists(*context_, first_tag_ + connect_tag, first_tag_ + message_tag, on_host_);
+    kernels->connect_self(*self.front(), executor);
+    kernels_ = kernels.get();
+    paths_[Transport::peer] = std::move(kernels);
+  }
   if (options.neighbours) name_neighbours(executor, *options.neighbours);
+}
+
+/// On GPUs they can't but, and where the user says so: on hosts other threads' kernels would wait for cores.
+bool ListPlan::may_use_kernels() const {
+  const bool may_be_peers = request_.transport.choice.value_or(Transport::peer) == Transport::peer;
+  return may_be_peers && (!on_host_ || request_.initiation.choice == Initiation::kernel);
 }
 
 /// What is in flight, above all where it failed, leaves messages behind.
@@ -167,20 +179,16 @@ void ListPlan::begin(Executor& executor) {
                                               to_string(*in_flight_), epoch_));
   }
   context_->require_own_device(executor);
+  check();
   ++epoch_;
 }
 
-template <class Function>
-void ListPlan::noting_failure(const Function& function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    note_failure(error);
-    throw;
-  }
+void ListPlan::check() {
+  if (kernels_ == nullptr || !failure_.empty()) return;
+  noting_failure([&] { kernels_->check(); });
 }
 
-void ListPlan::start(Executor& executor, ListMover& mover, ListOperation operation) {
+void ListPlan::begin(Executor& executor, const ListMover& mover, ListOperation operation) {
   begin(executor);
   const std::int64_t needed =
       purpose_ == Purpose::halo ? index_.owned + index_.ghosts : std::max(index_.owned, index_.ghosts);
@@ -193,20 +201,52 @@ void ListPlan::start(Executor& executor, ListMover& mover, ListOperation operati
   }
   in_flight_ = operation;
   arrivals_.clear();
-  const ListStep step{executor, &mover, operation, epoch_};
   if (fences_first_) executor.fence();
+}
+
+void ListPlan::start(Executor& executor, ListMover& mover, ListOperation operation) {
+  begin(executor, mover, operation);
+  const ListStep step{executor, &mover, operation, epoch_};
   noting_failure([&] {
-    self_path_->start(step);
+    if (!runs_in_kernels()) self_path_->start(step);
     for (const auto& [transport, path] : paths_) path->start(step);
     for (const auto& [transport, path] : paths_) path->put(step);
-    self_path_->put(step);
+    if (!runs_in_kernels()) self_path_->put(step);
   });
 }
 
 void ListPlan::finish(Executor& executor, ListMover& mover) {
   if (!in_flight_)
     throw Error(ErrorKind::usage, fmt::format("a {} is finished that was not started", name()));
-  run({executor, &mover, *in_flight_, epoch_});
+  const ListStep step{executor, &mover, *in_flight_, epoch_};
+  if (runs_in_kernels()) {
+    noting_failure([&] { kernels_->take(step); });
+    end_in_kernels(step);
+  } else {
+    run(step);
+    in_flight_.reset();
+  }
+}
+
+void ListPlan::exchange(Executor& executor, ListMover& mover, ListOperation operation) {
+  if (!runs_in_kernels()) {
+    start(executor, mover, operation);
+    finish(executor, mover);
+    return;
+  }
+  begin(executor, mover, operation);
+  const ListStep step{executor, &mover, operation, epoch_};
+  noting_failure([&] {
+    kernels_->start(step);
+    kernels_->exchange(step);
+  });
+  end_in_kernels(step);
+}
+
+/// Where nothing runs later than it is given, kernels have ended.
+void ListPlan::end_in_kernels(const ListStep& step) {
+  if (fences_first_) step.executor.fence();
+  if (fences_first_ || on_host_) check();
   in_flight_.reset();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "lists/kernel_lists.hpp"
 #include "lists/list_choice.hpp"
 #include "lists/list_path.hpp"
 #include "sparse_exchange.hpp"
@@ -39,6 +40,10 @@ class ListPlan {
   void rebuild(Executor& executor, const ListSource& source, std::int64_t owned);
   void start(Executor& executor, ListMover& mover, ListOperation operation);
   void finish(Executor& executor, ListMover& mover);
+  /// Both at once.
+  void exchange(Executor& executor, ListMover& mover, ListOperation operation);
+  /// Throws what kernels have found that signal and wait by themselves, once they have ended.
+  void check();
 
   /// Collective: no particle is lost or doubled. \throws Error{verification} on all ranks
   void require_conserved() const;
@@ -63,6 +68,9 @@ class ListPlan {
   void connect(Executor& executor, const std::vector<int>& ranks);
   [[nodiscard]] Path choose_path(int rank, bool on_host) const;
   [[nodiscard]] ListPath& path_for(Transport transport);
+  [[nodiscard]] bool may_use_kernels() const;
+  /// Whether kernels do all of an operation, on their own.
+  [[nodiscard]] bool runs_in_kernels() const { return kernels_ != nullptr && paths_.size() == 1; }
 
   [[nodiscard]] Grouped group(Executor& executor, const ListSource& source, std::int64_t owned);
   void require_valid(const ListSource& source, std::int64_t owned) const;
@@ -75,6 +83,8 @@ class ListPlan {
                                                             std::string_view purpose);
 
   void begin(Executor& executor);
+  void begin(Executor& executor, const ListMover& mover, ListOperation operation);
+  void end_in_kernels(const ListStep& step);
   void run(const ListStep& step);
   bool poll(const ListStep& step);
   void unpack(const ListStep& step);
@@ -95,6 +105,7 @@ class ListPlan {
   std::vector<std::unique_ptr<ListLink>> links_;  ///< by rank
   std::map<int, Path> chosen_;                    ///< by rank
   std::map<Transport, std::unique_ptr<ListPath>> paths_;
+  KernelListPath* kernels_ = nullptr;  ///< of paths_: that of peers, where kernels signal and wait
   std::unique_ptr<ListPath> self_path_;
   bool fences_first_ = false;
 
@@ -113,5 +124,15 @@ class ListPlan {
   std::vector<ListPart> parts_;
   std::string failure_;
 };
+
+template <class Function>
+void ListPlan::noting_failure(const Function& function) {
+  try {
+    function();
+  } catch (const Error& error) {
+    note_failure(error);
+    throw;
+  }
+}
 
 }  // namespace selvage::detail

@@ -33,6 +33,7 @@ void ListPlan::rebuild(Executor& executor, const ListSource& source, std::int64_
     }
   }
   place_arrivals();
+  if (kernels_ != nullptr) noting_failure([&] { kernels_->take_lists(runs_in_kernels(), executor); });
 }
 
 void ListPlan::require_valid(const ListSource& source, std::int64_t owned) const {

@@ -67,6 +67,9 @@ void Migration::move_on(detail::Executor& executor, detail::ListMover& mover) {
   plan_->start(executor, mover, detail::ListOperation::migrate);
   plan_->finish(executor, mover);
 }
+void Migration::check() const {
+  plan_->check();
+}
 std::string Migration::explain() const {
   return plan_->explain();
 }

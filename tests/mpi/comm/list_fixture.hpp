@@ -145,11 +145,10 @@ class ListForms : public testing::TestWithParam<ListForm> {
   /// Skips what these ranks can't do.
   void SetUp() override {
     const bool one_host = context_.machine().host_count() == 1;
-    if (GetParam().transport == Transport::peer && (!one_host || !on_host))
-      GTEST_SKIP() << "no peers across hosts, nor on GPUs";
+    if (GetParam().transport == Transport::peer && !one_host) GTEST_SKIP() << "no peers across hosts";
     if (GetParam().transport == Transport::mpi_direct && !on_host)
       GTEST_SKIP() << "MPI may not take GPU memory";
-    if (GetParam().initiation == Initiation::stream && !on_host)
+    if (GetParam().initiation == Initiation::stream && GetParam().transport != Transport::peer && !on_host)
       GTEST_SKIP() << "MPI is called after a fence";
   }
   [[nodiscard]] int rank() const { return context_.rank(); }
@@ -172,6 +171,8 @@ inline auto every_list_form() {
                          ListForm{"peer_stream", Transport::peer, Initiation::stream},
                          ListForm{"peer_host_named", Transport::peer, Initiation::host, true},
                          ListForm{"peer_named", Transport::peer, {}, true},
+                         ListForm{"peer_kernel", Transport::peer, Initiation::kernel},
+                         ListForm{"peer_kernel_named", Transport::peer, Initiation::kernel, true},
                          ListForm{"mpi_direct_stream_named", Transport::mpi_direct, Initiation::stream, true},
                          ListForm{"mpi_direct_host", Transport::mpi_direct, Initiation::host},
                          ListForm{"mpi_staged_named", Transport::mpi_staged, {}, true},

@@ -15,12 +15,6 @@
 namespace selvage::detail {
 namespace {
 
-std::string refuse_peer_lists(const PairFacts& facts) {
-  const std::string refusal = refuse_peer(facts);
-  if (!refusal.empty() || !facts.device_memory) return refusal;
-  return "lists in GPU memory go over MPI so far";
-}
-
 struct Candidate {
   Transport transport;
   std::string (*refuse)(const PairFacts&);
@@ -28,14 +22,16 @@ struct Candidate {
 };
 /// In the order of preference.
 constexpr std::array candidates{
-    Candidate{Transport::peer, refuse_peer_lists, "same host, packed into the other rank's memory"},
+    Candidate{Transport::peer, refuse_peer, "same host, packed into the other rank's memory"},
     Candidate{Transport::mpi_direct, refuse_mpi_direct, "MPI takes the packed memory as it is"},
     Candidate{Transport::mpi_staged, refuse_mpi_staged, "works everywhere"},
 };
 
-std::string refuse_initiation(Initiation initiation, bool on_host) {
-  if (initiation == Initiation::host) return {};
-  if (initiation != Initiation::stream) return "no proxy carries lists";
+/// Why lists can't be initiated so by a transport; whatever it is where none is named.
+std::string refuse_initiation(Initiation initiation, std::optional<Transport> transport, bool on_host) {
+  if (initiation == Initiation::queue) return "no proxy carries lists";
+  if (!transport || *transport == Transport::peer || initiation == Initiation::host) return {};
+  if (initiation == Initiation::kernel) return "no kernel starts messages of lists";
   return on_host ? "" : "MPI can only be called from the host, after a fence";
 }
 
@@ -52,20 +48,23 @@ ListRequest read_request(const ListOptions& options) {
 }
 
 Path choose_list_path(const PairFacts& facts, const ListRequest& request, bool on_host) {
-  Path path{.transport = Transport::mpi_staged, .initiation = Initiation::stream, .why = {}};
-  if (request.initiation.choice) path.initiation = *request.initiation.choice;
-  std::string refusal = refuse_initiation(path.initiation, on_host);
-  if (!refusal.empty() && request.initiation.choice) {
+  const std::optional<Initiation> initiation = request.initiation.choice;
+  std::string refusal =
+      initiation ? refuse_initiation(*initiation, request.transport.choice, on_host) : std::string();
+  if (!refusal.empty()) {
     throw Error(ErrorKind::unsupported,
                 fmt::format("initiation {}, forced by {}, is not possible for lists: {}",
-                            to_string(path.initiation), request.initiation.by, refusal));
+                            to_string(*initiation), request.initiation.by, refusal));
   }
-  if (!refusal.empty()) path.initiation = Initiation::host;
   std::string refusals;
   for (const Candidate& candidate : candidates) {
     if (request.transport.choice && candidate.transport != *request.transport.choice) continue;
-    path.transport = candidate.transport;
+    const bool streams = refuse_initiation(Initiation::stream, candidate.transport, on_host).empty();
+    Path path{.transport = candidate.transport,
+              .initiation = initiation.value_or(streams ? Initiation::stream : Initiation::host),
+              .why = {}};
     refusal = candidate.refuse(facts);
+    if (refusal.empty()) refusal = refuse_initiation(path.initiation, candidate.transport, on_host);
     if (refusal.empty()) {
       path.why = request.transport.choice ? "forced by " + request.transport.by : candidate.reason + refusals;
       return path;

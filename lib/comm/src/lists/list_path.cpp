@@ -29,26 +29,29 @@ ListHeader ListStep::header(const ListLink& link) const {
 }
 
 void ListStep::require_same(const ListLink& link, const ListHeader& theirs, const ListFailure& reason) const {
+  require_same_header(link.rank, epoch, header(link), theirs, received(link).count, reason);
+}
+
+void require_same_header(int rank, std::uint64_t epoch, const ListHeader& mine, const ListHeader& theirs,
+                         std::int64_t announced, const ListFailure& reason) {
   if (theirs.operation == ListOperation::failure)
     throw Error(static_cast<ErrorKind>(reason.kind), reason.text.data());
-  const ListHeader mine = header(link);
   if (theirs.operation != mine.operation) {
     throw Error(ErrorKind::usage,
                 fmt::format("ranks call one list differently: in epoch {} rank {} is in {}, this rank in {}",
-                            epoch, link.rank, to_string(theirs.operation), to_string(mine.operation)));
+                            epoch, rank, to_string(theirs.operation), to_string(mine.operation)));
   }
-  if (!moves_particles()) return;
+  if (mine.operation == ListOperation::rebuild) return;
   if (theirs.particle_bytes != mine.particle_bytes || theirs.signature != mine.signature) {
     throw Error(
         ErrorKind::usage,
         fmt::format("ranks pass different fields to one {}: in epoch {} particles of {} bytes on "
                     "rank {}, of {} bytes, or with other components, on this one",
-                    to_string(operation), epoch, theirs.particle_bytes, link.rank, mine.particle_bytes));
+                    to_string(mine.operation), epoch, theirs.particle_bytes, rank, mine.particle_bytes));
   }
-  if (theirs.entries != received(link).count) {
-    throw Error(ErrorKind::usage,
-                fmt::format("rank {} sends {} particles in a {} where {} were announced", link.rank,
-                            theirs.entries, to_string(operation), received(link).count));
+  if (theirs.entries != announced) {
+    throw Error(ErrorKind::usage, fmt::format("rank {} sends {} particles in a {} where {} were announced",
+                                              rank, theirs.entries, to_string(mine.operation), announced));
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <selvage/comm/detail/executor.hpp>
 #include <selvage/comm/detail/list_mover.hpp>
+#include <selvage/comm/detail/list_program.hpp>
 #include <selvage/comm/options.hpp>
 #include <selvage/error.hpp>
 
@@ -18,12 +19,6 @@ namespace selvage::detail {
 
 class ContextState;
 
-/// Consecutive entries, or ghosts, of a list.
-struct ListRange {
-  std::int64_t first = 0;
-  std::int64_t count = 0;
-};
-
 /// Another rank, or this one, and what the lists of both hold for each other.
 struct ListLink {
   int rank = 0;
@@ -31,22 +26,7 @@ struct ListLink {
   ListRange in;   ///< ghosts that it receives; as many as the other rank's `out`
 };
 
-enum class ListOperation : std::uint64_t { rebuild, gather, scatter_add, migrate, failure };
 [[nodiscard]] std::string_view to_string(ListOperation operation);
-
-/// Goes before the particles: what the sender takes part in, and how many follow.
-struct ListHeader {
-  ListOperation operation = ListOperation::rebuild;
-  std::int64_t entries = 0;  ///< that follow; of a rebuild: that will, in a gather
-  std::int64_t particle_bytes = 0;
-  std::uint64_t signature = 0;
-};
-
-/// Why a rank takes no part. Travels in place of particles.
-struct ListFailure {
-  std::int32_t kind = 0;
-  std::array<char, 444> text{};
-};
 
 /// One operation in flight.
 struct ListStep {
@@ -78,6 +58,11 @@ struct ListStep {
  private:
   [[nodiscard]] bool is_reverse() const { return operation == ListOperation::scatter_add; }
 };
+
+/// \throws Error{usage} when a rank does not what this one does, or what kept it from doing anything
+/// \param announced  how many particles this one expects
+void require_same_header(int rank, std::uint64_t epoch, const ListHeader& mine, const ListHeader& theirs,
+                         std::int64_t announced, const ListFailure& reason);
 
 /// What has come, or is to go, over one link.
 struct ListArrival {

@@ -82,13 +82,13 @@ class ListHalo {
   ///                what shifted() makes of them; [particle] or [particle, component]. In any memory that `space`
   ///                reaches; other Views in every call if need be.
   /// \throws Error{usage}: a View with too little room, which ranks that receive from this one throw too; other fields
-  ///         than on another rank; Error{timeout} that names the late rank
+  ///         than on another rank; Error{timeout} that names the late rank. What other ranks do is known later where
+  ///         kernels wait: see check()
   template <class Space, class... Fields>
   void gather(const Space& space, const Fields&... fields) {
     detail::KokkosExecutor<Space> executor(space);
     detail::GatherMover<Space, Fields...> mover(space, index(), fields...);
-    start_gather_on(executor, mover);
-    finish_on(executor, mover);
+    gather_on(executor, mover);
   }
   /// The reverse: adds ghosts to what they are ghosts of, `owned = owned + ghost`, for each particle in the order of the
   /// ranks that hold its ghosts and then of this rank's list. So the bits depend on the lists alone, not on transports,
@@ -97,8 +97,7 @@ class ListHalo {
   void scatter_add(const Space& space, const Views&... views) {
     detail::KokkosExecutor<Space> executor(space);
     detail::ScatterMover<Space, Views...> mover(space, index(), views...);
-    start_scatter_on(executor, mover);
-    finish_on(executor, mover);
+    scatter_add_on(executor, mover);
   }
 
   /// Packs and sends, as far as that needs no other rank. Until finish(), owned particles may be read, ghosts must not be
@@ -114,6 +113,11 @@ class ListHalo {
     detail::KokkosExecutor<Space> executor(space);
     finish_on(executor, *std::exchange(pending.mover_, nullptr));
   }
+
+  /// Throws what kernels have found that wait for other ranks by themselves, as they do on GPUs: Error{timeout}, and
+  /// Error{usage} where ranks do different things. Every call but finish() throws it too, as soon as it is known; after a
+  /// fence this one knows all. Does nothing where the host waits.
+  void check() const;
 
   /// Per rank: transport, initiation, how many particles go and come, and why.
   [[nodiscard]] std::string explain() const;
@@ -131,6 +135,8 @@ class ListHalo {
   [[nodiscard]] detail::ListIndex& index() const;
   void start_gather_on(detail::Executor& executor, detail::ListMover& mover);
   void start_scatter_on(detail::Executor& executor, detail::ListMover& mover);
+  void gather_on(detail::Executor& executor, detail::ListMover& mover);
+  void scatter_add_on(detail::Executor& executor, detail::ListMover& mover);
   void finish_on(detail::Executor& executor, detail::ListMover& mover);
 
   std::shared_ptr<detail::ListPlan> plan_;  // shared only so that its type may stay incomplete here

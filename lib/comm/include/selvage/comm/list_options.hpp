@@ -14,7 +14,8 @@ struct ListOptions {
   std::optional<std::vector<int>> neighbours = {};
   /// Force peer, mpi_direct or mpi_staged for all ranks; else SELVAGE_TRANSPORT, else the first that is possible.
   std::optional<Transport> transport = {};
-  /// Force host or stream; else SELVAGE_INITIATION, else stream where it is possible.
+  /// Force host, stream or kernel; else SELVAGE_INITIATION, else stream where it is possible. kernel: peers' kernels signal
+  /// and wait by themselves, as they do in any case where particles lie in GPU memory.
   std::optional<Initiation> initiation = {};
 };
 

@@ -68,6 +68,9 @@ class Migration {
   [[nodiscard]] std::int64_t before() const;
   [[nodiscard]] std::int64_t after() const;
 
+  /// As ListHalo::check().
+  void check() const;
+
   /// Per rank: transport, initiation, how many particles go and come, and why.
   [[nodiscard]] std::string explain() const;
 

@@ -2,6 +2,7 @@
 
 #include <selvage/comm/detail/kokkos_executor.hpp>
 #include <selvage/comm/detail/list_fields.hpp>
+#include <selvage/comm/detail/list_kernels.hpp>
 #include <selvage/comm/detail/list_mover.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -202,6 +203,47 @@ class ListKernels {
     }
   }
 
+  /// What each link brings is taken by teams of its own.
+  template <class Load, class Store>
+  void exchange(const ListProgram& program, std::span<const ListPeer> peers, ListLaunch launch,
+                const Load& load, const Store& store, int components) {
+    if (launch == ListLaunch::await || peers.empty()) return await(program, launch);
+    const ListTeams<Space> teams(space_);
+    const auto links = static_cast<int>(peers.size());
+    const PutParticles<Load> put{load, components,
+                                 teams.per_team(count_sent(program, peers) * components, links)};
+    const TakeParticles<Store> take{store, components,
+                                    teams.per_team(count_received(program, peers) * components, links)};
+    ListExchange<PutParticles<Load>, TakeParticles<Store>> kernel{program, put, take};
+    for (const ListPeer& peer : peers) {
+      if (launch != ListLaunch::take) kernel.put_teams += put.teams(program, peer);
+      if (launch != ListLaunch::put) kernel.take_teams += take.teams(program, peer);
+    }
+    teams.launch(name_of(launch), kernel);
+  }
+  /// What all links bring is added at once.
+  template <class Fields>
+  void exchange_and_add(const ListProgram& program, std::span<const ListPeer> peers, ListLaunch launch,
+                        const LoadGhost<Fields>& load) {
+    if (launch == ListLaunch::await || peers.empty()) return await(program, launch);
+    using Put = PutParticles<LoadGhost<Fields>>;
+    using Take = AwaitAll<AddToParticles<Fields>>;
+    const ListTeams<Space> teams(space_);
+    const int components = load.fields.components();
+    const Put put{load, components,
+                  teams.per_team(count_sent(program, peers) * components, static_cast<int>(peers.size()))};
+    const bool takes = launch != ListLaunch::put;
+    if (takes) order_by_particle();
+    const int take_teams = takes ? teams.teams_for(index_.owned) : 0;
+    const Take take{{load.fields, index_.entries_before.template as<int>(),
+                     index_.entries_of.template as<int>(), index_.owned, take_teams}};
+    ListExchange<Put, Take> kernel{program, put, take, 0, take_teams};
+    for (const ListPeer& peer : peers) {
+      if (launch != ListLaunch::take) kernel.put_teams += put.teams(program, peer);
+    }
+    teams.launch(name_of(launch), kernel);
+  }
+
   template <class Fields>
   void add(const Fields& fields, std::int64_t particle_bytes, std::span<const ListPart> parts) {
     if (is_one_thread()) {
@@ -231,6 +273,29 @@ class ListKernels {
   }
 
  private:
+  [[nodiscard]] static const char* name_of(ListLaunch launch) {
+    if (launch == ListLaunch::exchange) return "comm::exchange_list";
+    return launch == ListLaunch::put ? "comm::put_list" : "comm::take_list";
+  }
+  [[nodiscard]] static std::int64_t count_sent(const ListProgram& program, std::span<const ListPeer> peers) {
+    std::int64_t count = 0;
+    for (const ListPeer& peer : peers) count += program.sent(peer).count;
+    return count;
+  }
+  [[nodiscard]] static std::int64_t count_received(const ListProgram& program,
+                                                   std::span<const ListPeer> peers) {
+    std::int64_t count = 0;
+    for (const ListPeer& peer : peers) count += program.received(peer).count;
+    return count;
+  }
+  /// One team waits, and has the epoch advance.
+  void await(const ListProgram& program, ListLaunch launch) {
+    using Await = AwaitAll<NothingToTake>;
+    const int teams = launch == ListLaunch::put ? 0 : 1;
+    ListTeams<Space>(space_).launch("comm::await_list",
+                                    ListExchange<Await, Await>{program, {}, {}, 0, teams});
+  }
+
   template <class Body>
   void move_on_host(const char* name, const Body& body) {
     if (space_.concurrency() == 1 || body.part.count < parallel_list_entries) {
@@ -340,6 +405,13 @@ class FieldMover : public ListMover {
                   particle_bytes_, parts, index_.packed_parts);
   }
   void add_ghosts(std::span<const ListPart> parts) { kernels_.add(fields_, particle_bytes_, parts); }
+  void exchange_entries(const ListProgram& program, std::span<const ListPeer> peers, ListLaunch launch) {
+    kernels_.exchange(program, peers, launch, LoadEntry<Fields>{fields_, index_.ids, index_.order},
+                      StoreGhost<Fields>{fields_, index_.ghost_begin}, fields_.components());
+  }
+  void exchange_ghosts(const ListProgram& program, std::span<const ListPeer> peers, ListLaunch launch) {
+    kernels_.exchange_and_add(program, peers, launch, LoadGhost<Fields>{fields_, index_.ghost_begin});
+  }
 
  private:
   /// Where a View's particles lie as they do in a block, one after the other; null where they don't.
@@ -372,6 +444,9 @@ class GatherMover final : public FieldMover<Space, Arguments...> {
   using FieldMover<Space, Arguments...>::FieldMover;
   void pack(std::span<const ListPart> parts) override { this->pack_entries(parts); }
   void unpack(std::span<const ListPart> parts) override { this->unpack_ghosts(parts); }
+  void run(const ListProgram& program, std::span<const ListPeer> peers, ListLaunch launch) override {
+    this->exchange_entries(program, peers, launch);
+  }
 };
 
 /// From ghosts to owners.
@@ -383,6 +458,9 @@ class ScatterMover final : public FieldMover<Space, Arguments...> {
   using FieldMover<Space, Arguments...>::FieldMover;
   void pack(std::span<const ListPart> parts) override { this->pack_ghosts(parts); }
   void unpack(std::span<const ListPart> parts) override { this->add_ghosts(parts); }
+  void run(const ListProgram& program, std::span<const ListPeer> peers, ListLaunch launch) override {
+    this->exchange_ghosts(program, peers, launch);
+  }
 };
 
 }  // namespace selvage::detail

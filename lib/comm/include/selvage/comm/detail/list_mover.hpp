@@ -1,6 +1,7 @@
 #pragma once
 
 #include <selvage/comm/detail/growing_buffer.hpp>
+#include <selvage/comm/detail/list_program.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -53,6 +54,9 @@ class ListMover {
   virtual void pack(std::span<const ListPart> parts) = 0;
   /// Parts in the order of their ranks; a scatter is given all of them at once.
   virtual void unpack(std::span<const ListPart> parts) = 0;
+  /// All of it, or a half, in a kernel that signals and waits by itself. Enqueued on the instance.
+  /// \param peers  what program.peers are, for the host
+  virtual void run(const ListProgram& program, std::span<const ListPeer> peers, ListLaunch launch) = 0;
 };
 
 /// The caller's lists, as a plan groups them by rank. Arrays lie in memory of the instance unless said.

@@ -1,0 +1,68 @@
+#include "sgd/cross_entropy.hpp"
+
+#include "sgd/fixed_point.hpp"
+
+namespace selvage::sgd {
+namespace {
+
+using Teams = Kokkos::TeamPolicy<Space>;
+
+/// A team per sample.
+struct CrossEntropy {
+  std::int64_t first;
+  Matrix<float> logits;
+  Vector<int> labels;
+  Matrix<float> errors;
+  StepFigures figures;
+
+  KOKKOS_FUNCTION void operator()(const Teams::member_type& team) const {
+    const std::int64_t sample = first + team.league_rank();
+    const int classes = logits.extent_int(1);
+    const int label = labels(sample);
+    const float of_label = logits(sample, label);
+    float top = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamVectorRange(team, classes),
+        [&](const int j, float& most) { most = Kokkos::max(most, logits(sample, j)); },
+        Kokkos::Max<float>(top));
+    int before = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamVectorRange(team, classes),
+        [&](const int j, int& count) {
+          const float other = logits(sample, j);
+          if (other > of_label || (other == of_label && j < label)) ++count;
+        },
+        before);
+    float sum = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamVectorRange(team, classes),
+        [&](const int j, float& part) { part += Kokkos::exp(logits(sample, j) - top); }, sum);
+    Kokkos::parallel_for(Kokkos::TeamVectorRange(team, classes), [&](const int j) {
+      errors(sample, j) = Kokkos::exp(logits(sample, j) - top) / sum - (j == label ? 1.0F : 0.0F);
+    });
+    Kokkos::single(Kokkos::PerTeam(team), [&] { note(Kokkos::log(sum) - (of_label - top), before == 0); });
+  }
+
+  KOKKOS_FUNCTION void note(float loss, bool is_recognised) const {
+    if (fixed_point::fits(loss)) {
+      figures.add(StepFigures::loss, fixed_point::from_real(loss));
+    } else {
+      figures.add(StepFigures::unusable_samples, 1);
+    }
+    if (is_recognised) figures.add(StepFigures::correct, 1);
+    figures.next() = figures.current() + 1;
+  }
+};
+
+}  // namespace
+
+void cross_entropy(const Space& space, SampleRange range, const Matrix<float>& logits,
+                   const Vector<int>& labels, const Matrix<float>& errors, const StepFigures& figures) {
+  if (range.size() == 0) return;
+  constexpr int warp = 32;
+  const int threads = on_host || logits.extent_int(1) <= 4 * warp ? 1 : 8;
+  Kokkos::parallel_for("sgd::loss", Teams(space, static_cast<int>(range.size()), threads, on_host ? 1 : warp),
+                       CrossEntropy{range.begin, logits, labels, errors, figures});
+}
+
+}  // namespace selvage::sgd

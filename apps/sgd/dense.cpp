@@ -1,0 +1,77 @@
+#include "sgd/dense.hpp"
+
+#include <fmt/format.h>
+
+namespace selvage::sgd {
+namespace {
+
+struct AddBias {
+  Matrix<float> output;
+  const float* bias;
+  bool rectifies;
+  StepFigures figures;
+  int layer;
+
+  KOKKOS_FUNCTION void operator()(const std::int64_t i) const {
+    const float value = output.data()[i] + bias[i % output.extent_int(1)];
+    if (!Kokkos::isfinite(value)) figures.mark(StepFigures::unusable_layer, layer);
+    // Not fmax, which makes NaN 0 and so hides it.
+    output.data()[i] = rectifies && value < 0 ? 0 : value;
+  }
+};
+
+struct ThroughRelu {
+  Matrix<float> output;
+  Matrix<float> error;
+
+  KOKKOS_FUNCTION void operator()(const std::int64_t i) const {
+    if (!(output.data()[i] > 0)) error.data()[i] = 0;
+  }
+};
+
+Layer::Shape described(const DenseShape& shape) {
+  return {.name = fmt::format("dense{}", shape.ordinal),
+          .number = shape.number,
+          .outputs = shape.outputs,
+          .weight_count = std::int64_t{shape.outputs} * shape.inputs,
+          .bias_count = shape.outputs,
+          .fan_in = shape.inputs};
+}
+
+}  // namespace
+
+Dense::Dense(const LayerShare& share, const DenseShape& shape)
+    : Layer(share, described(shape)),
+      inputs_(shape.inputs),
+      rectifies_(shape.rectifies),
+      column_sums_(share.space, share.samples, shape.outputs) {}
+
+Factor Dense::weights(Form form) const {
+  return {weight(), shape().outputs, inputs_, form};
+}
+
+void Dense::forward(const Matrix<float>& input, SampleRange range, const StepFigures& figures) {
+  share().products.multiply(rows_of(input, range), weights(Form::transposed),
+                            output().data() + range.begin * shape().outputs);
+  Kokkos::parallel_for("sgd::bias", elements_of(share().space, range, shape().outputs),
+                       AddBias{output(), bias(), rectifies_, figures, shape().number});
+}
+
+void Dense::through_activation(SampleRange range) {
+  if (!rectifies_) return;
+  Kokkos::parallel_for("sgd::through_relu", elements_of(share().space, range, shape().outputs),
+                       ThroughRelu{output(), output_error()});
+}
+
+void Dense::gradients(const Matrix<float>& input, SampleRange range, float* weight, float* bias) {
+  share().products.multiply(rows_of(output_error(), range, 1, Form::transposed), rows_of(input, range),
+                            weight);
+  column_sums_.add_up(output_error().data() + range.begin * shape().outputs, range.size(), bias);
+}
+
+void Dense::propagate(SampleRange range, const Matrix<float>& input_error) {
+  share().products.multiply(rows_of(output_error(), range), weights(Form::as_is),
+                            input_error.data() + range.begin * inputs_);
+}
+
+}  // namespace selvage::sgd

@@ -1,0 +1,94 @@
+#pragma once
+
+#include "sgd/data_order.hpp"
+#include "sgd/matrix_product.hpp"
+#include "sgd/space.hpp"
+#include "sgd/step_figures.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace selvage::sgd {
+
+/// What layers of a model have in common.
+struct LayerShare {
+  Space space;
+  MatrixProducts products;
+  std::int64_t samples;  ///< the most that a range may reach to
+};
+
+/// A layer of a model, with a weight, a bias, and what it computes of each sample. A call enqueues its work on the
+/// instance of the model and concerns a range of the samples, by their place on this rank; ranges that were computed one
+/// by one, or by another rank, give the same bits as long as they are as long and begin at a multiple of 4.
+class Layer {
+ public:
+  struct Shape {
+    std::string name;           ///< "dense1"
+    int number;                 ///< in the model, from 0
+    int outputs;                ///< per sample
+    std::int64_t weight_count;  ///< elements
+    std::int64_t bias_count;
+    int fan_in;  ///< of a unit
+  };
+
+  Layer(const Layer&) = delete;
+  Layer& operator=(const Layer&) = delete;
+  virtual ~Layer() = default;
+
+  [[nodiscard]] const Shape& shape() const { return shape_; }
+  /// Samples x outputs.
+  [[nodiscard]] const Matrix<float>& output() const { return output_; }
+  /// The loss's derivatives by the output: filled by the layer above, or by the loss.
+  [[nodiscard]] const Matrix<float>& output_error() const { return output_error_; }
+
+  /// Where its parameters lie: for as long as the layer.
+  void use(const float* weight, const float* bias) {
+    weight_ = weight;
+    bias_ = bias;
+  }
+
+  /// \param input  samples x inputs; marks the layer in the step's figures where an output is NaN or infinite
+  virtual void forward(const Matrix<float>& input, SampleRange range, const StepFigures& figures) = 0;
+  /// From the derivatives by the output to those before the activation: comes before the next two.
+  virtual void through_activation(SampleRange range) = 0;
+  /// The gradient of a range's summed loss, overwritten. \param input  as in forward()
+  virtual void gradients(const Matrix<float>& input, SampleRange range, float* weight, float* bias) = 0;
+  /// To the derivatives by the input; gradients() of the range comes before. \param input_error  overwritten
+  virtual void propagate(SampleRange range, const Matrix<float>& input_error) = 0;
+
+ protected:
+  Layer(const LayerShare& share, Shape shape)
+      : share_(share),
+        shape_(std::move(shape)),
+        output_("sgd: outputs", share.samples, shape_.outputs),
+        output_error_("sgd: errors of outputs", share.samples, shape_.outputs) {}
+
+  [[nodiscard]] const LayerShare& share() const { return share_; }
+  [[nodiscard]] const float* weight() const { return weight_; }
+  [[nodiscard]] const float* bias() const { return bias_; }
+
+ private:
+  LayerShare share_;
+  Shape shape_;
+  Matrix<float> output_;
+  Matrix<float> output_error_;
+  const float* weight_ = nullptr;
+  const float* bias_ = nullptr;
+};
+
+/// The rows of a range, `per_sample` for each sample.
+[[nodiscard]] inline Factor rows_of(const Matrix<float>& matrix, SampleRange range, int per_sample = 1,
+                                    Form form = Form::as_is) {
+  return {.data = matrix.data() + range.begin * per_sample * matrix.extent_int(1),
+          .rows = static_cast<int>(range.size()) * per_sample,
+          .columns = matrix.extent_int(1),
+          .form = form};
+}
+
+/// Every element of a range's rows, counted through.
+[[nodiscard]] inline Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>> elements_of(
+    const Space& space, SampleRange range, std::int64_t per_sample) {
+  return {space, range.begin * per_sample, range.end * per_sample};
+}
+
+}  // namespace selvage::sgd

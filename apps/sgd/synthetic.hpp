@@ -1,0 +1,43 @@
+#pragma once
+
+#include "sgd/gradient_sum.hpp"
+#include "sgd/settings.hpp"
+#include "sgd/step_figures.hpp"
+
+#include <selvage/comm/context.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace selvage::sgd {
+
+/// The communication of a model without its arithmetic: gradients are written as whole numbers, whose sums are exact,
+/// and become ready from the last to the first.
+class Synthetic {
+ public:
+  /// Collective. \param space  an instance of make_instance()
+  Synthetic(const Space& space, const Context& context, const Settings& settings,
+            std::vector<Tensor> tensors);
+
+  /// Writes and adds up the gradients of a step: enqueued on GPUs. Collective.
+  void step(std::int64_t step);
+  /// The same of what the tensors hold, without writing. Collective.
+  void exchange();
+  /// Of the sums of `step`, on this rank; waits. \throws Error{timeout} that names a late rank
+  [[nodiscard]] std::int64_t count_wrong(std::int64_t step) const;
+  /// So that exchange() adds up nothing but zeros.
+  void clear();
+
+  [[nodiscard]] const std::vector<Tensor>& tensors() const { return tensors_; }
+  [[nodiscard]] std::int64_t parameters() const { return tensors_.back().begin + tensors_.back().count; }
+  [[nodiscard]] const GradientSum& gradients() const { return gradients_; }
+
+ private:
+  Space space_;
+  Context context_;
+  std::vector<Tensor> tensors_;
+  GradientSum gradients_;
+  StepFigures figures_;
+};
+
+}  // namespace selvage::sgd

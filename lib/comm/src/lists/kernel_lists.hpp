@@ -1,0 +1,29 @@
+#pragma once
+
+#include "list_path.hpp"
+
+#include <memory>
+
+namespace selvage::detail {
+
+/// Ranks of one host whose kernels pack into each other's memory, signal and wait by themselves: the host only enqueues.
+/// It takes part where landing blocks must grow, which both ranks of a link know from their lists and fields, and where
+/// no particles move: those words go over MPI.
+class KernelListPath : public ListPath {
+ public:
+  /// This rank's own link.
+  virtual void connect_self(ListLink& self, Executor& executor) = 0;
+  /// After each rebuild, when all ranges are known. Waits for what was enqueued.
+  /// \param with_self  whether this path serves this rank's own link too
+  virtual void take_lists(bool with_self, Executor& executor) = 0;
+  /// All of an operation, after start(): the second half, or both in one kernel.
+  virtual void take(const ListStep& step) = 0;
+  virtual void exchange(const ListStep& step) = 0;
+  /// Throws what kernels have found, once they have ended. \throws Error{timeout}, Error{usage}
+  virtual void check() const = 0;
+};
+
+[[nodiscard]] std::unique_ptr<KernelListPath> make_kernel_lists(ContextState& context, int card_tag,
+                                                                int message_tag, bool on_host);
+
+}  // namespace selvage::detail

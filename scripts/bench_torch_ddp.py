@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""Times steps of data-parallel training by PyTorch's DistributedDataParallel over NCCL, for bench_sgd's models.
+
+scripts/bench_torch_ddp.py --gpus 4 --records FILE.json writes records with the names of bench_sgd's: as many samples for
+each GPU, fp32 without TF32, momentum SGD, made-up samples that lie on the GPU. One process per GPU. Before it is timed,
+the loss must fall and all ranks must have the same parameters.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import sys
+import tempfile
+import time
+
+# Before torch and NCCL are loaded: a program that dies with multicast can take the switch down.
+os.environ["TORCH_SYMM_MEM_DISABLE_MULTICAST"] = "1"
+os.environ["NCCL_NVLS_ENABLE"] = "0"
+
+try:
+    import torch
+    import torch.distributed as dist
+except ImportError as import_error:
+    sys.exit(f"bench_torch_ddp.py: error: {sys.executable} has no {import_error.name}")
+
+BATCHES = 10
+STEPS_PER_BATCH = 10
+WARM_UP_STEPS = 10
+
+
+def perceptron(widths):
+    layers = []
+    for inputs, outputs in zip(widths, widths[1:]):
+        layers += [torch.nn.Linear(inputs, outputs), torch.nn.ReLU()]
+    return torch.nn.Sequential(*layers[:-1])
+
+
+def convolutions():
+    def block(inputs, outputs):
+        return [torch.nn.Conv2d(inputs, outputs, 3, padding=1), torch.nn.ReLU(), torch.nn.MaxPool2d(2)]
+
+    return torch.nn.Sequential(*block(1, 32), *block(32, 64), torch.nn.Flatten(), torch.nn.Linear(3136, 128),
+                               torch.nn.ReLU(), torch.nn.Linear(128, 10))
+
+
+# Name: (how it is made, features of a sample, classes, samples per GPU, batches of made-up samples, learning rate).
+MODELS = {
+    "mlp-64-128-10": (lambda: perceptron([64, 128, 10]), (64,), 10, 64, 256, 0.1),
+    "mlp-4096x8": (lambda: perceptron([4096] * 9), (4096,), 4096, 1024, 4, 0.01),
+    "cnn-28x28": (convolutions, (1, 28, 28), 10, 256, 16, 0.01),
+}
+
+
+def made_up_samples(shape, classes, count, rank):
+    """As bench_sgd's: a label is which of a sample's first ten features is the largest."""
+    generator = torch.Generator(device="cuda").manual_seed(rank + 1)
+    features = 2 * torch.rand((count, *shape), device="cuda", generator=generator) - 1
+    return features, features.flatten(1)[:, :min(10, classes)].argmax(dim=1)
+
+
+class Training:
+    def __init__(self, name):
+        make, shape, classes, self.batch, self.batches, rate = MODELS[name]
+        torch.manual_seed(1)
+        model = make().cuda()
+        if dist.get_world_size() > 1:
+            model = torch.nn.parallel.DistributedDataParallel(model, gradient_as_bucket_view=True)
+        self.model = model
+        self.features, self.labels = made_up_samples(shape, classes, self.batch * self.batches, dist.get_rank())
+        self.optimizer = torch.optim.SGD(model.parameters(), lr=rate, momentum=0.9)
+        self.cross_entropy = torch.nn.CrossEntropyLoss()
+        self.steps = 0
+
+    def step(self):
+        first = self.steps % self.batches * self.batch
+        self.steps += 1
+        # PyTorch's default; bench_sgd overwrites gradients too.
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = self.cross_entropy(self.model(self.features[first:first + self.batch]),
+                                  self.labels[first:first + self.batch])
+        loss.backward()
+        self.optimizer.step()
+        return loss.detach()
+
+
+def everywhere(value, operation, control):
+    """One number of all ranks, by way of the hosts."""
+    tensor = torch.tensor([value], dtype=torch.float64)
+    dist.all_reduce(tensor, operation, group=control)
+    return tensor.item()
+
+
+def verify(name, training, control):
+    losses = [training.step() for _ in range(6 * WARM_UP_STEPS)]
+    first = sum(losses[:WARM_UP_STEPS]).item()
+    last = sum(losses[-WARM_UP_STEPS:]).item()
+    if not last < first:
+        raise RuntimeError(f"{name}: the loss goes from {first / WARM_UP_STEPS} to {last / WARM_UP_STEPS}")
+    parameters = sum(parameter.double().sum() for parameter in training.model.parameters()).item()
+    least = everywhere(parameters, dist.ReduceOp.MIN, control)
+    if least != everywhere(parameters, dist.ReduceOp.MAX, control):
+        raise RuntimeError(f"{name}: ranks end with different parameters")
+
+
+def time_batch(training, control):
+    """Seconds per step, of the slowest rank."""
+    torch.cuda.synchronize()
+    dist.barrier(group=control)
+    start = time.perf_counter()
+    for _ in range(STEPS_PER_BATCH):
+        training.step()
+    torch.cuda.synchronize()
+    return everywhere((time.perf_counter() - start) / STEPS_PER_BATCH, dist.ReduceOp.MAX, control)
+
+
+def measure(name, control):
+    gpus = dist.get_world_size()
+    training = Training(name)
+    verify(name, training, control)
+    for _ in range(WARM_UP_STEPS):
+        training.step()
+    seconds = [time_batch(training, control) for _ in range(BATCHES)]
+    value = statistics.fmean(seconds)
+    rates = [training.batch * gpus / step_s for step_s in seconds]
+    return {"name": f"sgd/{name}/{gpus}gpu", "value": value * 1e6, "unit": "us/step", "better": "lower",
+            "peers": {"samples/s": statistics.fmean(rates), "samples/s +-": 1.96 * statistics.pstdev(rates)},
+            "choice": "torch DDP" if gpus > 1 else "torch", "verified": True, "commit": f"torch {torch.__version__}",
+            "repetitions": BATCHES,
+            "hardware": os.environ.get("SELVAGE_HARDWARE") or f"{gpus}x{torch.cuda.get_device_name()}",
+            "spread": (max(seconds) - min(seconds)) / value}
+
+
+def run_rank(rank, gpus, rendezvous, path, models):
+    torch.cuda.set_device(rank)
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cudnn.benchmark = True
+    dist.init_process_group("nccl", init_method=f"file://{rendezvous}", rank=rank, world_size=gpus,
+                            device_id=torch.device("cuda", rank))
+    control = dist.new_group(backend="gloo")
+    records = []
+    for name in models:
+        records.append(measure(name, control))
+        if rank == 0:
+            print(f"{records[-1]['name']}: {records[-1]['value']:.4g} us/step", flush=True)
+    if rank == 0:
+        path.write_text(json.dumps(records, indent=2) + "\n")
+    dist.barrier(group=control)
+    dist.destroy_process_group()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--gpus", type=int, default=torch.cuda.device_count(), help="how many of this host's (all)")
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
+    parser.add_argument("--records", type=pathlib.Path, required=True, metavar="FILE.json")
+    arguments = parser.parse_args()
+    if not 1 <= arguments.gpus <= torch.cuda.device_count():
+        parser.error(f"--gpus {arguments.gpus}: from 1 to the {torch.cuda.device_count()} that torch finds here")
+    with tempfile.TemporaryDirectory() as directory:
+        torch.multiprocessing.spawn(run_rank, nprocs=arguments.gpus,
+                                    args=(arguments.gpus, f"{directory}/rendezvous", arguments.records, arguments.models))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+#include "sgd/matrix_product.hpp"
+
+#include "expect_error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace selvage::sgd {
+namespace {
+
+std::vector<float> numbers(int count, int first) {
+  std::vector<float> values;
+  // Whole numbers, so that sums in any order are the same; of more digits than TF32 has.
+  for (int i = 0; i < count; ++i) values.push_back(static_cast<float>((first + i * 7) % 11 * 821 - 4097));
+  return values;
+}
+
+Vector<float> placed(const std::vector<float>& values) {
+  const Vector<float> there("values", values.size());
+  const auto here = Kokkos::create_mirror_view(there);
+  std::copy(values.begin(), values.end(), here.data());
+  Kokkos::deep_copy(there, here);
+  return there;
+}
+
+double element(const std::vector<float>& values, const Factor& factor, int row, int column) {
+  if (factor.form == Form::transposed) std::swap(row, column);
+  return values[static_cast<std::size_t>(row * factor.columns + column)];
+}
+
+struct Product {
+  std::vector<float> left = numbers(15, 1);
+  std::vector<float> right = numbers(20, 3);
+  Vector<float> left_there = placed(left);
+  Vector<float> right_there = placed(right);
+
+  void expect(Form turn_left, Form turn_right) const {
+    const Space space = make_instance();
+    const MatrixProducts products(space);
+    const Factor a{left_there.data(), turn_left == Form::as_is ? 3 : 5, turn_left == Form::as_is ? 5 : 3,
+                   turn_left};
+    const Factor b{right_there.data(), turn_right == Form::as_is ? 5 : 4, turn_right == Form::as_is ? 4 : 5,
+                   turn_right};
+    const Vector<float> result = placed(std::vector<float>(13, 99));
+    products.multiply(a, b, result.data());
+    space.fence();
+    const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), result);
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 4; ++j) {
+        double sum = 0;
+        for (int k = 0; k < 5; ++k) sum += element(left, a, i, k) * element(right, b, k, j);
+        // fp32 rounds sums of this size to multiples of 16; TF32 would be off by thousands.
+        EXPECT_NEAR(found(i * 4 + j), sum, 64) << i << ' ' << j;
+      }
+    }
+    EXPECT_EQ(found(12), 99);
+  }
+};
+
+TEST(MatrixProduct, IsTheSumOverTheSharedSideInEveryForm) {
+  const Product product;
+  for (const Form left : {Form::as_is, Form::transposed}) {
+    for (const Form right : {Form::as_is, Form::transposed}) product.expect(left, right);
+  }
+}
+
+void multiply_misfits() {
+  const std::vector<float> values(6);
+  MatrixProducts(make_instance()).multiply({values.data(), 3, 2}, {values.data(), 3, 2}, nullptr);
+}
+
+TEST(MatrixProduct, FactorsThatDontFitAreRefused) {
+  const std::string message = app::testing_support::error_message(ErrorKind::usage, multiply_misfits);
+  EXPECT_NE(message.find("3 x 2 and a 3 x 2"), std::string::npos) << message;
+}
+
+}  // namespace
+}  // namespace selvage::sgd
