@@ -129,14 +129,17 @@ template <class T, ReduceOperation operation, int most_ranks>
   return combined;
 }
 
-/// Calls `visit(rank)` for all other ranks; each rank begins with another, so that links share the work.
+/// The i-th other rank, from 1 on. Each rank begins with another, so that links share the work.
+[[nodiscard]] __device__ inline int peer_at(const AllreduceProgram& program, int i) {
+  const int peer = program.rank + i;
+  return peer < program.ranks ? peer : peer - program.ranks;
+}
+/// Calls `visit(rank)` for all other ranks.
 template <int most_ranks, class Visit>
 __device__ void for_each_peer(const AllreduceProgram& program, const Visit& visit) {
 #pragma unroll
   for (int i = 1; i < most_ranks; ++i) {
-    if (i >= program.ranks) continue;
-    const int peer = program.rank + i;
-    visit(peer < program.ranks ? peer : peer - program.ranks);
+    if (i < program.ranks) visit(peer_at(program, i));
   }
 }
 

@@ -21,12 +21,20 @@ template <class T, ReduceOperation operation, int most_ranks>
   const std::int64_t words =
       (program.count * static_cast<std::int64_t>(sizeof(T)) + element_word_bytes - 1) / element_word_bytes;
   const auto word_of = [&](int rank) { return (rank * program.lines + line) * ll128_line_words; };
-  for_each_peer<most_ranks>(program, [&](int peer) {
-    lane.store(line_at(program, peer, scattered, program.rank, epoch, line),
-               lane.load_elements<T>(program, word_of(peer), words, epoch));
-  });
-  LineShare shares[most_ranks];
+  // All loads go out before the first store, which the compiler moves none across.
   const LineShare own = lane.load_elements<T>(program, word_of(program.rank), words, epoch);
+  LineShare given[most_ranks];
+#pragma unroll
+  for (int i = 1; i < most_ranks; ++i) {
+    if (i < program.ranks)
+      given[i] = lane.load_elements<T>(program, word_of(peer_at(program, i)), words, epoch);
+  }
+#pragma unroll
+  for (int i = 1; i < most_ranks; ++i) {
+    if (i < program.ranks)
+      lane.store(line_at(program, peer_at(program, i), scattered, program.rank, epoch, line), given[i]);
+  }
+  LineShare shares[most_ranks];
   const auto scattered_by = [&](int rank) {
     return line_at(program, program.rank, scattered, rank, epoch, line);
   };
