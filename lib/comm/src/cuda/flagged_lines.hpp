@@ -143,13 +143,23 @@ __device__ void for_each_peer(const AllreduceProgram& program, const Visit& visi
   }
 }
 
-/// Puts this rank's own share among the others', at a place known when it is compiled.
+[[nodiscard]] __device__ inline ElementWord chosen(bool first, ElementWord a, ElementWord b) {
+  return first ? a : b;
+}
+[[nodiscard]] __device__ inline LineShare chosen(bool first, const LineShare& a, const LineShare& b) {
+  return {chosen(first, a.first, b.first), chosen(first, a.second, b.second)};
+}
+[[nodiscard]] __device__ inline Pack chosen(bool first, const Pack& a, const Pack& b) {
+  return {chosen(first, a.word[0], b.word[0]), chosen(first, a.word[1], b.word[1])};
+}
+
+/// Puts this rank's own share among the others'. Chosen word by word: a store where `rank` is program.rank would be compiled
+/// as one to an unknown place, which keeps all shares in memory.
 template <class Share, int most_ranks>
 __device__ void set_own(const AllreduceProgram& program, Share (&shares)[most_ranks], const Share& own) {
 #pragma unroll
-  for (int rank = 0; rank < most_ranks; ++rank) {
-    if (rank == program.rank) shares[rank] = own;
-  }
+  for (int rank = 0; rank < most_ranks; ++rank)
+    shares[rank] = chosen(rank == program.rank, own, shares[rank]);
 }
 
 }  // namespace selvage::detail
