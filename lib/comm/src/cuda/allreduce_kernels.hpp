@@ -17,8 +17,10 @@ namespace selvage::detail {
 
 inline constexpr int most_allreduce_blocks = 160;
 inline constexpr int most_allreduce_threads = 512;
-/// Of two_shot_ll128, whose lines one pass of all blocks should cover.
-inline constexpr int most_line_threads = 576;
+/// Of two_shot_ll128, whose lines one pass of all blocks should cover. Shares of more ranks need more registers.
+[[nodiscard]] constexpr int most_line_threads(int ranks) {
+  return ranks > 4 ? most_allreduce_threads : 576;
+}
 
 /// What the kernels of one Allreduce keep in device memory from launch to launch. The epochs live here, so that a
 /// captured graph can be replayed; each block counts its own.

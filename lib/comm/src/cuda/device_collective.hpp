@@ -91,7 +91,8 @@ class DeviceProgram {
   void set_even_grid(std::int64_t threads) {
     constexpr std::int64_t warp = 32;
     constexpr std::int64_t fewest_threads = 2 * warp;
-    const std::int64_t passes = divided(threads, std::int64_t{most_blocks_} * most_line_threads);
+    const std::int64_t passes =
+        divided(threads, std::int64_t{most_blocks_} * most_line_threads(program_.ranks));
     const std::int64_t of_block =
         divided(divided(threads, most_blocks_ * std::max(passes, std::int64_t{1})), warp) * warp;
     program_.threads = static_cast<int>(std::max(of_block, fewest_threads));

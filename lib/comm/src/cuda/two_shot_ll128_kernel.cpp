@@ -6,6 +6,9 @@ namespace {
 
 enum Half { scattered, gathered };
 
+/// Peers' parts of a line that a thread has in its registers.
+constexpr int parts_at_once = 4;
+
 /// Of one epoch lie, by the rank that wrote them, the lines that the owner combines, then those that others have combined.
 __device__ std::byte* line_at(const AllreduceProgram& program, int owner, Half half, int writer,
                               std::uint64_t epoch, std::int64_t line) {
@@ -21,18 +24,22 @@ template <class T, ReduceOperation operation, int most_ranks>
   const std::int64_t words =
       (program.count * static_cast<std::int64_t>(sizeof(T)) + element_word_bytes - 1) / element_word_bytes;
   const auto word_of = [&](int rank) { return (rank * program.lines + line) * ll128_line_words; };
-  // All loads go out before the first store, which the compiler moves none across.
   const LineShare own = lane.load_elements<T>(program, word_of(program.rank), words, epoch);
-  LineShare given[most_ranks];
 #pragma unroll
-  for (int i = 1; i < most_ranks; ++i) {
-    if (i < program.ranks)
-      given[i] = lane.load_elements<T>(program, word_of(peer_at(program, i)), words, epoch);
-  }
+  for (int first = 1; first < most_ranks; first += parts_at_once) {
+    // Loads go out before the first store, which the compiler moves none across.
+    LineShare parts[parts_at_once];
 #pragma unroll
-  for (int i = 1; i < most_ranks; ++i) {
-    if (i < program.ranks)
-      lane.store(line_at(program, peer_at(program, i), scattered, program.rank, epoch, line), given[i]);
+    for (int i = 0; i < parts_at_once; ++i) {
+      if (first + i < program.ranks)
+        parts[i] = lane.load_elements<T>(program, word_of(peer_at(program, first + i)), words, epoch);
+    }
+#pragma unroll
+    for (int i = 0; i < parts_at_once; ++i) {
+      if (first + i < program.ranks)
+        lane.store(line_at(program, peer_at(program, first + i), scattered, program.rank, epoch, line),
+                   parts[i]);
+    }
   }
   LineShare shares[most_ranks];
   const auto scattered_by = [&](int rank) {
@@ -58,7 +65,7 @@ template <class T, ReduceOperation operation, int most_ranks>
 
 /// Why a line that is still read isn't overwritten: as in one_shot_ll; of every rank, each block gets lines.
 template <class T, ReduceOperation operation, int most_ranks>
-__global__ void __launch_bounds__(most_line_threads)
+__global__ void __launch_bounds__(most_line_threads(most_ranks))
     two_shot_ll128(const __grid_constant__ AllreduceProgram program) {
   begin_chained();
   const std::uint64_t epoch = program.state->epochs[blockIdx.x] + 1;
