@@ -109,7 +109,7 @@ inline std::int64_t element_of(const EveryParticle&, std::int64_t place) {
   return place;
 }
 
-/// ListSource of two rank-1 Views of integers. All is done, and fenced, when a call returns.
+/// ListSource of two rank-1 Views of integers. mark() and count() enqueue; all is done when another call returns.
 template <class Space, class Ids, class Ranks>
 class KokkosListSource final : public ListSource {
  public:
@@ -140,14 +140,12 @@ class KokkosListSource final : public ListSource {
   void mark(int* named, int ranks) const override {
     Kokkos::parallel_for("comm::clear_marks", range(ranks), ClearMarks{named});
     Kokkos::parallel_for("comm::mark_ranks", range(entries()), MarkRank<Ranks>{ranks_, named});
-    space_.fence("comm::mark_ranks");
   }
   void count(const Bins& bins, int* offsets, int* begins) const override {
     Kokkos::parallel_for("comm::count_runs", range(bins.parts),
                          CountRun<Ranks>{ranks_, entries(), bins, offsets});
     Kokkos::parallel_scan("comm::scan_runs", range(static_cast<std::int64_t>(bins.bins) * bins.parts),
                           ScanRuns{bins, offsets, begins});
-    space_.fence("comm::count_runs");
   }
   void place(const Bins& bins, int* offsets, int* ids, int* order) const override {
     Kokkos::parallel_for("comm::place_runs", range(bins.parts),
