@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 
 namespace selvage::detail {
 namespace {
@@ -87,12 +86,10 @@ class ListExchangeTest : public testing::Test {
   }
   [[nodiscard]] ListFault* fault() const { return reinterpret_cast<ListFault*>(fault_memory_.data); }
   void run(const ListProgram& program, ListLaunch launch) {
-    const auto fields = make_fields(0, x_);
-    using Fields = std::decay_t<decltype(fields)>;
-    ListKernels<Space>(Space(), index_)
-        .exchange(program, std::span(&peer_, 1), launch,
-                  LoadEntry<Fields>{fields, ids_.data(), order_.data()}, StoreGhost<Fields>{fields, owned},
-                  1);
+    index_.ids = ids_.data();
+    index_.order = order_.data();
+    index_.ghost_begin = owned;
+    ListKernels<Space>(Space(), index_).gather(program, std::span(&peer_, 1), launch, make_fields(0, x_));
   }
   void fill(double round) {
     const auto image = Kokkos::create_mirror_view(x_);

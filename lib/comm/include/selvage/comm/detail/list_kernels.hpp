@@ -191,6 +191,15 @@ struct NothingToTake {
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team&, const ListProgram&, std::uint64_t, int) const {}
 };
+struct AwaitWork {
+  template <class Team>
+  KOKKOS_FUNCTION void put(const Team&, const ListProgram&, std::uint64_t, int) const {}
+  template <class Team>
+  KOKKOS_FUNCTION void take(const Team& team, const ListProgram& program, std::uint64_t epoch,
+                            int number) const {
+    AwaitAll<NothingToTake>{}(team, program, epoch, number);
+  }
+};
 
 /// Adds to particles what has come for them, each particle's in the order of its entries, ranks in order.
 template <class Fields>
@@ -230,11 +239,11 @@ struct AddToParticles {
 };
 
 /// Puts with its first teams, which are running when those that wait take their places, and takes with the others.
-template <class Put, class Take>
+/// \tparam Work  put() and take(), each with (team, program, epoch, number of the team among those that do so)
+template <class Work>
 struct ListExchange {
   ListProgram program;
-  Put put;
-  Take take;
+  Work work;
   int put_teams = 0;
   int take_teams = 0;
 
@@ -243,9 +252,9 @@ struct ListExchange {
     // The same for all teams: whoever is the last one advances it.
     const std::uint64_t epoch = program.state->epoch + 1;
     if (team.league_rank() < put_teams) {
-      put(team, program, epoch, team.league_rank());
+      work.put(team, program, epoch, team.league_rank());
     } else {
-      take(team, program, epoch, team.league_rank() - put_teams);
+      work.take(team, program, epoch, team.league_rank() - put_teams);
     }
     if (take_teams == 0) return;
     team.team_barrier();
