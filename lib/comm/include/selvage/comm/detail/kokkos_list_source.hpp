@@ -155,7 +155,7 @@ inline std::int64_t element_of(const EveryParticle&, std::int64_t place) {
   return place;
 }
 
-/// ListSource of two rank-1 Views of integers. mark() and count() enqueue; all is done when another call returns.
+/// ListSource of two rank-1 Views of integers. What returns nothing only enqueues.
 template <class Space, class Ids, class Ranks>
 class KokkosListSource final : public ListSource {
  public:
@@ -196,7 +196,6 @@ class KokkosListSource final : public ListSource {
   void place(const Bins& bins, int* offsets, int* ids, int* order) const override {
     Kokkos::parallel_for("comm::place_runs", range(bins.parts),
                          PlaceRun<Ids, Ranks>{ids_, ranks_, entries(), bins, offsets, ids, order});
-    space_.fence("comm::place_runs");
   }
 
  private:
