@@ -42,6 +42,13 @@ template <class View>
   return View(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), extent);
 }
 
+/// The first `count` of an array that only grows, by an eighth more than it must. What it held is lost where it grows.
+template <class View>
+[[nodiscard]] auto reserve(View& array, const std::string& label, std::size_t count) {
+  if (array.extent(0) < count) array = uninitialised<View>(label, count + count / 8);
+  return Kokkos::subview(array, std::make_pair(std::size_t{0}, count));
+}
+
 }  // namespace detail
 
 /// Makes room for `count` owned atoms; what is there stays.
@@ -66,6 +73,7 @@ void reserve_ghosts(const Space& space, Atoms<Real, Space>& atoms, int ghosts) {
   // A tenth more, so that an ordinary change of density doesn't come here again.
   const std::size_t extent = wanted + static_cast<std::size_t>(ghosts) / 10;
   const auto grow = [&](auto& array, const char* label) {
+    if (array.extent(0) >= extent) return;
     auto grown = detail::uninitialised<std::decay_t<decltype(array)>>(label, extent);
     const auto kept = std::make_pair(std::size_t{0}, array.extent(0));
     Kokkos::deep_copy(space, Kokkos::subview(grown, kept), array);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace selvage::md {
 
@@ -165,21 +166,23 @@ class CellBins {
 };
 
 /// Puts owned atoms into the order of their cells, so that neighbours in space are neighbours in memory. Forces
-/// are not carried along. Enqueues.
-/// \param bins  sorted for the owned atoms
+/// are not carried along. Enqueues, but where `spare` must grow.
+/// \param bins   sorted for the owned atoms
+/// \param spare  arrays that the atoms' take turns with: allocating each time would take longer than the copies
 template <class Real, class Space>
-void reorder(const Space& space, Atoms<Real, Space>& atoms, const CellBins<Real, Space>& bins) {
+void reorder(const Space& space, Atoms<Real, Space>& atoms, Atoms<Real, Space>& spare,
+             const CellBins<Real, Space>& bins) {
   const auto order = bins.order();
-  const auto permute = [&](auto& array, const char* label) {
-    const auto from = array;
-    const auto to = detail::uninitialised<std::decay_t<decltype(array)>>(label, from.extent(0));
-    detail::gather(space, atoms.owned, order, from, to);
-    array = to;
+  const auto permute = [&](auto& array, auto& other, const char* label) {
+    if (other.extent(0) < array.extent(0))
+      other = detail::uninitialised<std::decay_t<decltype(array)>>(label, array.extent(0));
+    detail::gather(space, atoms.owned, order, array, other);
+    std::swap(array, other);
   };
-  permute(atoms.positions, "positions");
-  permute(atoms.velocities, "velocities");
-  permute(atoms.ids, "ids");
-  permute(atoms.images, "images");
+  permute(atoms.positions, spare.positions, "positions");
+  permute(atoms.velocities, spare.velocities, "velocities");
+  permute(atoms.ids, spare.ids, "ids");
+  permute(atoms.images, spare.images, "images");
 }
 
 }  // namespace selvage::md

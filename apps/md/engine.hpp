@@ -97,6 +97,7 @@ class Engine {
   Domain domain_;
   EngineOptions options_;
   Atoms<Real, Space> atoms_;
+  Atoms<Real, Space> spare_;  ///< see reorder()
   Ghosts ghosts_;
   CellBins<Real, Space> bins_;
   NeighbourList<Real, Space> list_;
@@ -273,7 +274,7 @@ void Engine<Numbers, Space, Ghosts>::rebuild(bool balances) {
   ghosts_.migrate(space_, atoms_);
   look_at_load(balances);
   bins_.sort(space_, atoms_.positions, atoms_.owned);
-  reorder(space_, atoms_, bins_);
+  reorder(space_, atoms_, spare_, bins_);
   ghosts_.build(space_, atoms_);
   bins_.sort(space_, atoms_.positions, atoms_.all());
   bins_.copy_positions(space_, atoms_.positions, atoms_.all());

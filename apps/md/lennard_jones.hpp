@@ -5,6 +5,10 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
 namespace selvage::md {
 
 /// 4 (r^-12 - r^-6) up to a cutoff, in units of epsilon and sigma; `shift` is what is taken off so that the energy
@@ -48,6 +52,7 @@ struct FullForces {
   NeighbourTable<Space> table;
   Kokkos::View<const Position<Stored>*, typename Space::memory_space> positions;
   Kokkos::View<Vec3<Stored>*, typename Space::memory_space> forces;
+  bool stores = true;  ///< else only sums are wanted
 
   KOKKOS_FUNCTION void operator()(int atom) const {
     double energy = 0;
@@ -86,11 +91,85 @@ struct FullForces {
         own_virial += force * squared;
       }
     }
-    forces(atom) = {fx, fy, fz};
+    if (stores) forces(atom) = {fx, fy, fz};
     energy += 0.5 * own_energy;
     virial += 0.5 * own_virial;
   }
 };
+
+/// What lanes add up.
+template <class Real>
+struct ForceSum {
+  Real x = 0;
+  Real y = 0;
+  Real z = 0;
+  KOKKOS_FUNCTION ForceSum& operator+=(const ForceSum& other) {
+    x += other.x;
+    y += other.y;
+    z += other.z;
+    return *this;
+  }
+};
+
+}  // namespace detail
+}  // namespace selvage::md
+
+template <class Real>
+struct Kokkos::reduction_identity<selvage::md::detail::ForceSum<Real>> {
+  KOKKOS_FUNCTION static selvage::md::detail::ForceSum<Real> sum() { return {}; }
+};
+
+namespace selvage::md {
+namespace detail {
+
+/// The same with several lanes for an atom, where a GPU would have too few threads otherwise. Lanes' sums are added in a
+/// fixed order, another one than a single thread's.
+template <class Numbers, class Space>
+struct LaneForces {
+  using Stored = typename Numbers::Stored;
+  using Computed = typename Numbers::Computed;
+  using Policy = Kokkos::TeamPolicy<Space>;
+
+  FullForces<Numbers, Space> full;
+  int atoms;
+
+  KOKKOS_FUNCTION void operator()(const typename Policy::member_type& team) const {
+    const int atom = team.league_rank() * team.team_size() + team.team_rank();
+    if (atom >= atoms) return;
+    const Position<Stored> x = full.positions(atom);
+    const Position<Stored>* const all = full.positions.data();
+    const LennardJones<Computed> law = full.law;
+    ForceSum<Stored> force;
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(team, full.table.counts(atom)),
+        [&](int k, ForceSum<Stored>& sum) {
+          const Position<Stored>& other = all[full.table.neighbours(atom, k)];
+          const auto dx = static_cast<Computed>(x.x - other.x);
+          const auto dy = static_cast<Computed>(x.y - other.y);
+          const auto dz = static_cast<Computed>(x.z - other.z);
+          const Computed squared = dx * dx + dy * dy + dz * dz;
+          if (squared >= law.squared_cutoff) return;
+          const Computed pair = law.force_over_distance(1 / squared);
+          sum += {static_cast<Stored>(dx * pair), static_cast<Stored>(dy * pair),
+                  static_cast<Stored>(dz * pair)};
+        },
+        force);
+    Kokkos::single(Kokkos::PerThread(team), [&]() { full.forces(atom) = {force.x, force.y, force.z}; });
+  }
+};
+
+/// As many lanes as leave no thread of the device without work, up to 8: then the rest of a row of the table is of no use
+/// to a warp.
+template <class Space>
+[[nodiscard]] int force_lanes(const Space& space, int atoms) {
+  if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible) {
+    return 1;
+  } else {
+    int lanes = 8;
+    while (lanes > 1 && static_cast<std::int64_t>(atoms) * lanes > space.concurrency()) lanes /= 2;
+    return lanes;
+  }
+}
 
 template <class Numbers, class Space>
 struct HalfForces {
@@ -164,6 +243,17 @@ void run_forces(const Space& space, int atoms, const Functor& functor, PairSums*
   }
 }
 
+template <class Numbers, class Space>
+void run_lanes(const Space& space, int atoms, const FullForces<Numbers, Space>& functor, int lanes) {
+  if (atoms == 0) return;
+  constexpr int threads = 128;
+  const int atoms_per_team = threads / lanes;
+  const int teams = (atoms + atoms_per_team - 1) / atoms_per_team;
+  using Lanes = LaneForces<Numbers, Space>;
+  Kokkos::parallel_for("md::forces", typename Lanes::Policy(space, teams, atoms_per_team, lanes),
+                       Lanes{functor, atoms});
+}
+
 }  // namespace detail
 
 /// The forces of all listed pairs: on owned atoms, and with a half list on ghosts too. Enqueues; with `sums`, waits.
@@ -173,7 +263,13 @@ void compute_forces(const Space& space, const LennardJones<typename Numbers::Com
                     const Atoms<typename Numbers::Stored, Space>& atoms, ListKind kind,
                     const NeighbourTable<Space>& table, PairSums* sums) {
   if (kind == ListKind::full) {
-    const detail::FullForces<Numbers, Space> functor{law, table, atoms.positions, atoms.forces};
+    detail::FullForces<Numbers, Space> functor{law, table, atoms.positions, atoms.forces};
+    if (const int lanes = detail::force_lanes(space, atoms.owned); lanes > 1) {
+      detail::run_lanes(space, atoms.owned, functor, lanes);
+      // Forces must not depend on whether something is measured.
+      functor.stores = false;
+      if (sums == nullptr) return;
+    }
     detail::run_forces(space, atoms.owned, functor, sums);
     return;
   }

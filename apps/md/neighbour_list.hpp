@@ -136,7 +136,8 @@ class NeighbourList {
   void reserve(int atoms, int room) {
     room_ = room;
     table_ = {};
-    const auto rows = static_cast<std::size_t>(atoms);
+    // Some more, since atoms come and go where there are several ranks.
+    const auto rows = static_cast<std::size_t>(atoms) + static_cast<std::size_t>(atoms) / 32;
     table_.counts =
         decltype(table_.counts)(Kokkos::view_alloc("neighbour counts", Kokkos::WithoutInitializing), rows);
     table_.neighbours = decltype(table_.neighbours)(

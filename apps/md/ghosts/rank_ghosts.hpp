@@ -17,6 +17,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -77,7 +78,10 @@ class RankGhosts {
   /// \param width  how far beyond the box ghosts are wanted
   /// \throws Error{input} where a rank's box is shorter than that
   RankGhosts(const Space& space, const Context& context, const Decomposition& decomposition, double width)
-      : context_(context), decomposition_(decomposition), width_(width), migration_(space, context) {
+      : context_(context),
+        decomposition_(decomposition),
+        width_(width),
+        migration_(space, context, list_options(context)) {
     for (int a = 0; a < 3; ++a) {
       const int ranks = decomposition.ranks()[a];
       const double side = decomposition.domain().length(a) / ranks;
@@ -95,8 +99,8 @@ class RankGhosts {
 
   void migrate(const Space& space, Atoms<Real, Space>& atoms) {
     wrap(space, atoms, decomposition_.domain());
-    const auto owners = detail::uninitialised<Array<int>>("owners", static_cast<std::size_t>(atoms.owned));
-    find_owners(space, atoms, owners);
+    const auto owners = detail::reserve(owners_, "owners", static_cast<std::size_t>(atoms.owned));
+    find_owners(space, atoms, owners_);
     const std::int64_t count = app::naming_the_late(context_.comm(), "taking atoms to their ranks",
                                                     [&] { return migration_.plan(space, owners); });
     if (count > std::numeric_limits<int>::max()) {
@@ -111,19 +115,19 @@ class RankGhosts {
   }
 
   void build(const Space& space, Atoms<Real, Space>& atoms) {
-    const auto first =
-        detail::uninitialised<Array<int>>("first entries", static_cast<std::size_t>(atoms.owned));
-    const std::int64_t entries = count(space, atoms, first);
-    entry_atoms_ = detail::uninitialised<Array<int>>("entry atoms", static_cast<std::size_t>(entries));
-    entry_ranks_ = detail::uninitialised<Array<int>>("entry ranks", static_cast<std::size_t>(entries));
-    entry_shifts_ = Shifts(Kokkos::view_alloc("entry shifts", Kokkos::WithoutInitializing),
-                           static_cast<std::size_t>(entries));
-    fill(space, atoms, first);
+    static_cast<void>(
+        detail::reserve(first_entries_, "first entries", static_cast<std::size_t>(atoms.owned)));
+    const auto entries = static_cast<std::size_t>(count(space, atoms, first_entries_));
+    const auto entry_atoms = detail::reserve(entry_atoms_, "entry atoms", entries);
+    const auto entry_ranks = detail::reserve(entry_ranks_, "entry ranks", entries);
+    if (entry_shifts_.extent(0) < entries)
+      entry_shifts_ = detail::uninitialised<Shifts>("entry shifts", entries + entries / 8);
+    fill(space, atoms, first_entries_);
     app::naming_the_late(context_.comm(), "listing ghosts", [&] {
       if (list_) {
-        list_->rebuild(space, atoms.owned, entry_atoms_, entry_ranks_);
+        list_->rebuild(space, atoms.owned, entry_atoms, entry_ranks);
       } else {
-        list_.emplace(space, context_, atoms.owned, entry_atoms_, entry_ranks_);
+        list_.emplace(space, context_, atoms.owned, entry_atoms, entry_ranks, list_options(context_));
       }
     });
     reserve_ghosts(space, atoms, static_cast<int>(list_->ghosts()));
@@ -230,6 +234,16 @@ class RankGhosts {
   using Shifts = Kokkos::View<Real* [4], Kokkos::LayoutRight, typename Space::memory_space>;
   using PlaneRows = std::array<Array<Real>, 3>;
 
+  /// Of few ranks all may be neighbours: then each tells each how many atoms come, which is faster than finding out who
+  /// sends.
+  static ListOptions list_options(const Context& context) {
+    constexpr int few = 8;
+    if (context.size() > few) return {};
+    std::vector<int> all(static_cast<std::size_t>(context.size()));
+    std::iota(all.begin(), all.end(), 0);
+    return {.neighbours = all};
+  }
+
   static PlaneRows copy_rows(const Space& space, const Decomposition& decomposition) {
     PlaneRows rows;
     for (int axis = 0; axis < 3; ++axis) {
@@ -281,6 +295,8 @@ class RankGhosts {
   Array<detail::GhostTarget<Real>> targets_;
   Migration migration_;
   std::optional<ListHalo> list_;
+  Array<int> owners_;
+  Array<int> first_entries_;
   Array<int> entry_atoms_;
   Array<int> entry_ranks_;
   Shifts entry_shifts_;

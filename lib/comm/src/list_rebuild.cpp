@@ -33,6 +33,8 @@ void ListPlan::rebuild(Executor& executor, const ListSource& source, std::int64_
     }
   }
   place_arrivals();
+  // Lists may be used on another instance, and the caller's go.
+  executor.fence();
   if (kernels_ != nullptr) noting_failure([&] { kernels_->take_lists(runs_in_kernels(), executor); });
 }
 

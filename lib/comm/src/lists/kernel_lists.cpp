@@ -193,8 +193,8 @@ void KernelLists::read_epoch(Executor& executor) {
   epoch_ = state_.host<ListState>()->epoch;
 }
 
+/// After a fence: kernels may still have read the table, and copies its image.
 void KernelLists::upload(Executor& executor) {
-  executor.fence();
   served_.clear();
   for (std::size_t i = 0; i < peers_.size(); ++i) {
     if (serves(peers_[i])) served_.push_back(i);

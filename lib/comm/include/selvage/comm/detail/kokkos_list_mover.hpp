@@ -182,6 +182,61 @@ struct AddToParticle {
   }
 };
 
+/// A gather's halves. One copy of the fields serves both: above 512 bytes in all, Kokkos passes kernels through constant
+/// memory, and the host waits for the last one that went there.
+template <class Fields>
+struct GatherWork {
+  Fields fields;
+  const int* ids;
+  const int* order;
+  std::int64_t ghost_begin;
+  std::int64_t put_items;   ///< per team
+  std::int64_t take_items;  ///< per team
+
+  [[nodiscard]] KOKKOS_FUNCTION PutParticles<LoadEntry<Fields>> puts() const {
+    return {{fields, ids, order}, fields.components(), put_items};
+  }
+  [[nodiscard]] KOKKOS_FUNCTION TakeParticles<StoreGhost<Fields>> takes() const {
+    return {{fields, ghost_begin}, fields.components(), take_items};
+  }
+  template <class Team>
+  KOKKOS_FUNCTION void put(const Team& team, const ListProgram& program, std::uint64_t epoch,
+                           int number) const {
+    puts()(team, program, epoch, number);
+  }
+  template <class Team>
+  KOKKOS_FUNCTION void take(const Team& team, const ListProgram& program, std::uint64_t epoch,
+                            int number) const {
+    takes()(team, program, epoch, number);
+  }
+};
+
+template <class Fields>
+struct ScatterWork {
+  Fields fields;
+  std::int64_t ghost_begin;
+  std::int64_t put_items;  ///< per team
+  const int* before;
+  const int* entries_of;
+  std::int64_t particles;
+  int take_teams;
+
+  [[nodiscard]] KOKKOS_FUNCTION PutParticles<LoadGhost<Fields>> puts() const {
+    return {{fields, ghost_begin}, fields.components(), put_items};
+  }
+  template <class Team>
+  KOKKOS_FUNCTION void put(const Team& team, const ListProgram& program, std::uint64_t epoch,
+                           int number) const {
+    puts()(team, program, epoch, number);
+  }
+  template <class Team>
+  KOKKOS_FUNCTION void take(const Team& team, const ListProgram& program, std::uint64_t epoch,
+                            int number) const {
+    const AwaitAll<AddToParticles<Fields>> adds{{fields, before, entries_of, particles, take_teams}};
+    adds(team, program, epoch, number);
+  }
+};
+
 /// Runs movers' kernels on one instance.
 template <class Space>
 class ListKernels {
@@ -204,42 +259,46 @@ class ListKernels {
   }
 
   /// What each link brings is taken by teams of its own.
-  template <class Load, class Store>
-  void exchange(const ListProgram& program, std::span<const ListPeer> peers, ListLaunch launch,
-                const Load& load, const Store& store, int components) {
+  template <class Fields>
+  void gather(const ListProgram& program, std::span<const ListPeer> peers, ListLaunch launch,
+              const Fields& fields) {
     if (launch == ListLaunch::await || peers.empty()) return await(program, launch);
     const ListTeams<Space> teams(space_);
     const auto links = static_cast<int>(peers.size());
-    const PutParticles<Load> put{load, components,
-                                 teams.per_team(count_sent(program, peers) * components, links)};
-    const TakeParticles<Store> take{store, components,
-                                    teams.per_team(count_received(program, peers) * components, links)};
-    ListExchange<PutParticles<Load>, TakeParticles<Store>> kernel{program, put, take};
+    const int components = fields.components();
+    ListExchange<GatherWork<Fields>> kernel{
+        program,
+        {fields, index_.ids, index_.order, index_.ghost_begin,
+         teams.per_team(count_sent(program, peers) * components, links),
+         teams.per_team(count_received(program, peers) * components, links)}};
+    const auto puts = kernel.work.puts();
+    const auto takes = kernel.work.takes();
     for (const ListPeer& peer : peers) {
-      if (launch != ListLaunch::take) kernel.put_teams += put.teams(program, peer);
-      if (launch != ListLaunch::put) kernel.take_teams += take.teams(program, peer);
+      if (launch != ListLaunch::take) kernel.put_teams += puts.teams(program, peer);
+      if (launch != ListLaunch::put) kernel.take_teams += takes.teams(program, peer);
     }
     teams.launch(name_of(launch), kernel);
   }
   /// What all links bring is added at once.
   template <class Fields>
-  void exchange_and_add(const ListProgram& program, std::span<const ListPeer> peers, ListLaunch launch,
-                        const LoadGhost<Fields>& load) {
+  void scatter(const ListProgram& program, std::span<const ListPeer> peers, ListLaunch launch,
+               const Fields& fields) {
     if (launch == ListLaunch::await || peers.empty()) return await(program, launch);
-    using Put = PutParticles<LoadGhost<Fields>>;
-    using Take = AwaitAll<AddToParticles<Fields>>;
-    const ListTeams<Space> teams(space_);
-    const int components = load.fields.components();
-    const Put put{load, components,
-                  teams.per_team(count_sent(program, peers) * components, static_cast<int>(peers.size()))};
     const bool takes = launch != ListLaunch::put;
     if (takes) order_by_particle();
+    const ListTeams<Space> teams(space_);
+    const std::int64_t items = count_sent(program, peers) * fields.components();
     const int take_teams = takes ? teams.teams_for(index_.owned) : 0;
-    const Take take{{load.fields, index_.entries_before.template as<int>(),
-                     index_.entries_of.template as<int>(), index_.owned, take_teams}};
-    ListExchange<Put, Take> kernel{program, put, take, 0, take_teams};
+    ListExchange<ScatterWork<Fields>> kernel{
+        program,
+        {fields, index_.ghost_begin, teams.per_team(items, static_cast<int>(peers.size())),
+         index_.entries_before.template as<int>(), index_.entries_of.template as<int>(), index_.owned,
+         take_teams},
+        0,
+        take_teams};
+    const auto puts = kernel.work.puts();
     for (const ListPeer& peer : peers) {
-      if (launch != ListLaunch::take) kernel.put_teams += put.teams(program, peer);
+      if (launch != ListLaunch::take) kernel.put_teams += puts.teams(program, peer);
     }
     teams.launch(name_of(launch), kernel);
   }
@@ -290,10 +349,8 @@ class ListKernels {
   }
   /// One team waits, and has the epoch advance.
   void await(const ListProgram& program, ListLaunch launch) {
-    using Await = AwaitAll<NothingToTake>;
     const int teams = launch == ListLaunch::put ? 0 : 1;
-    ListTeams<Space>(space_).launch("comm::await_list",
-                                    ListExchange<Await, Await>{program, {}, {}, 0, teams});
+    ListTeams<Space>(space_).launch("comm::await_list", ListExchange<AwaitWork>{program, {}, 0, teams});
   }
 
   template <class Body>
@@ -406,11 +463,10 @@ class FieldMover : public ListMover {
   }
   void add_ghosts(std::span<const ListPart> parts) { kernels_.add(fields_, particle_bytes_, parts); }
   void exchange_entries(const ListProgram& program, std::span<const ListPeer> peers, ListLaunch launch) {
-    kernels_.exchange(program, peers, launch, LoadEntry<Fields>{fields_, index_.ids, index_.order},
-                      StoreGhost<Fields>{fields_, index_.ghost_begin}, fields_.components());
+    kernels_.gather(program, peers, launch, fields_);
   }
   void exchange_ghosts(const ListProgram& program, std::span<const ListPeer> peers, ListLaunch launch) {
-    kernels_.exchange_and_add(program, peers, launch, LoadGhost<Fields>{fields_, index_.ghost_begin});
+    kernels_.scatter(program, peers, launch, fields_);
   }
 
  private:

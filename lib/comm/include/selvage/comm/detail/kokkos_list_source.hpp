@@ -47,6 +47,9 @@ struct MarkRank {
   }
 };
 
+/// So many bins' counters stay in a thread's registers.
+inline constexpr int few_bins = 8;
+
 /// One run of places, counted by one thread. offsets[bin * parts + part]
 template <class Ranks>
 struct CountRun {
@@ -55,12 +58,30 @@ struct CountRun {
   ListSource::Bins bins;
   int* offsets;
   KOKKOS_FUNCTION void operator()(std::int64_t part) const {
-    for (int bin = 0; bin < bins.bins; ++bin) offsets[static_cast<std::int64_t>(bin) * bins.parts + part] = 0;
-    const std::int64_t end = entries * (part + 1) / bins.parts;
-    for (std::int64_t place = entries * part / bins.parts; place < end; ++place) {
-      const int bin = bins.bin_of_rank[static_cast<std::int64_t>(ranks(place))];
-      ++offsets[static_cast<std::int64_t>(bin) * bins.parts + part];
+    bins.bins <= few_bins ? count_few(part) : count_many(part);
+  }
+
+ private:
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t begin(std::int64_t part) const {
+    return entries * part / bins.parts;
+  }
+  [[nodiscard]] KOKKOS_FUNCTION int bin_of(std::int64_t place) const {
+    return bins.bin_of_rank[static_cast<std::int64_t>(ranks(place))];
+  }
+  KOKKOS_FUNCTION void count_few(std::int64_t part) const {
+    int counts[few_bins] = {};
+    for (std::int64_t place = begin(part); place < begin(part + 1); ++place) {
+      const int bin = bin_of(place);
+      for (int b = 0; b < few_bins; ++b) counts[b] += bin == b ? 1 : 0;
     }
+    for (int b = 0; b < few_bins; ++b) {
+      if (b < bins.bins) offsets[static_cast<std::int64_t>(b) * bins.parts + part] = counts[b];
+    }
+  }
+  KOKKOS_FUNCTION void count_many(std::int64_t part) const {
+    for (int bin = 0; bin < bins.bins; ++bin) offsets[static_cast<std::int64_t>(bin) * bins.parts + part] = 0;
+    for (std::int64_t place = begin(part); place < begin(part + 1); ++place)
+      ++offsets[static_cast<std::int64_t>(bin_of(place)) * bins.parts + part];
   }
 };
 struct ScanRuns {
@@ -88,13 +109,38 @@ struct PlaceRun {
   int* sorted_ids;
   int* order;
   KOKKOS_FUNCTION void operator()(std::int64_t part) const {
-    const std::int64_t end = entries * (part + 1) / bins.parts;
-    for (std::int64_t place = entries * part / bins.parts; place < end; ++place) {
-      const int bin = bins.bin_of_rank[static_cast<std::int64_t>(ranks(place))];
-      const int entry = offsets[static_cast<std::int64_t>(bin) * bins.parts + part]++;
-      sorted_ids[entry] = static_cast<int>(ids(place));
-      order[entry] = static_cast<int>(place);
+    bins.bins <= few_bins ? place_few(part) : place_many(part);
+  }
+
+ private:
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t begin(std::int64_t part) const {
+    return entries * part / bins.parts;
+  }
+  [[nodiscard]] KOKKOS_FUNCTION int bin_of(std::int64_t place) const {
+    return bins.bin_of_rank[static_cast<std::int64_t>(ranks(place))];
+  }
+  KOKKOS_FUNCTION void put(std::int64_t place, int entry) const {
+    sorted_ids[entry] = static_cast<int>(ids(place));
+    order[entry] = static_cast<int>(place);
+  }
+  KOKKOS_FUNCTION void place_few(std::int64_t part) const {
+    int next[few_bins] = {};
+    for (int b = 0; b < few_bins; ++b) {
+      if (b < bins.bins) next[b] = offsets[static_cast<std::int64_t>(b) * bins.parts + part];
     }
+    for (std::int64_t place = begin(part); place < begin(part + 1); ++place) {
+      const int bin = bin_of(place);
+      int entry = 0;
+      for (int b = 0; b < few_bins; ++b) {
+        entry = bin == b ? next[b] : entry;
+        next[b] += bin == b ? 1 : 0;
+      }
+      put(place, entry);
+    }
+  }
+  KOKKOS_FUNCTION void place_many(std::int64_t part) const {
+    for (std::int64_t place = begin(part); place < begin(part + 1); ++place)
+      put(place, offsets[static_cast<std::int64_t>(bin_of(place)) * bins.parts + part]++);
   }
 };
 
@@ -109,7 +155,7 @@ inline std::int64_t element_of(const EveryParticle&, std::int64_t place) {
   return place;
 }
 
-/// ListSource of two rank-1 Views of integers. All is done, and fenced, when a call returns.
+/// ListSource of two rank-1 Views of integers. What returns nothing only enqueues.
 template <class Space, class Ids, class Ranks>
 class KokkosListSource final : public ListSource {
  public:
@@ -129,8 +175,8 @@ class KokkosListSource final : public ListSource {
     return first < entries() ? first : entries();
   }
   [[nodiscard]] int runs() const override {
-    constexpr std::int64_t least_per_run = 32;
-    constexpr std::int64_t most_runs = 4096;
+    constexpr std::int64_t least_per_run = is_host_space<Space> ? 32 : 8;
+    constexpr std::int64_t most_runs = 32768;
     const std::int64_t threads = is_host_space<Space> ? space_.concurrency() : most_runs;
     return static_cast<int>(std::min(threads, entries() / least_per_run + 1));
   }
@@ -140,19 +186,16 @@ class KokkosListSource final : public ListSource {
   void mark(int* named, int ranks) const override {
     Kokkos::parallel_for("comm::clear_marks", range(ranks), ClearMarks{named});
     Kokkos::parallel_for("comm::mark_ranks", range(entries()), MarkRank<Ranks>{ranks_, named});
-    space_.fence("comm::mark_ranks");
   }
   void count(const Bins& bins, int* offsets, int* begins) const override {
     Kokkos::parallel_for("comm::count_runs", range(bins.parts),
                          CountRun<Ranks>{ranks_, entries(), bins, offsets});
     Kokkos::parallel_scan("comm::scan_runs", range(static_cast<std::int64_t>(bins.bins) * bins.parts),
                           ScanRuns{bins, offsets, begins});
-    space_.fence("comm::count_runs");
   }
   void place(const Bins& bins, int* offsets, int* ids, int* order) const override {
     Kokkos::parallel_for("comm::place_runs", range(bins.parts),
                          PlaceRun<Ids, Ranks>{ids_, ranks_, entries(), bins, offsets, ids, order});
-    space_.fence("comm::place_runs");
   }
 
  private:

@@ -38,6 +38,21 @@ KOKKOS_INLINE_FUNCTION ListShare share_of_team(int team, std::int64_t per_team, 
   return {peer, team, teams, begin, begin + per_team < items ? begin + per_team : items};
 }
 
+/// function(particle of the link, component), neighbouring threads having neighbouring components. Divides 32 bits only.
+template <class Team, class Function>
+KOKKOS_INLINE_FUNCTION void for_each_item(const Team& team, const ListShare& share, int components,
+                                          const Function& function) {
+  const std::int64_t first = share.begin / components;
+  const auto skipped = static_cast<std::uint32_t>(share.begin - first * components);
+  const auto per_particle = static_cast<std::uint32_t>(components);
+  const auto end = static_cast<std::uint32_t>(share.end - share.begin);
+  const auto step = static_cast<std::uint32_t>(team.team_size());
+  for (auto i = static_cast<std::uint32_t>(team.team_rank()); i < end; i += step) {
+    const std::uint32_t item = skipped + i;
+    function(first + item / per_particle, static_cast<int>(item % per_particle));
+  }
+}
+
 /// The first failure goes to the host; later ones follow from it.
 KOKKOS_INLINE_FUNCTION void report_fault(const ListProgram& program, int place, ListFault::Kind kind,
                                          std::uint64_t wanted, std::uint64_t seen, const ListHeader& theirs) {
@@ -116,11 +131,9 @@ struct PutParticles {
     const std::int64_t particle_bytes = program.header.particle_bytes;
     // After a failure nothing may pass for a later epoch: a graph may go on to be replayed.
     if (!has_failed(program)) {
-      for (std::int64_t i = share.begin + team.team_rank(); i < share.end; i += team.team_size()) {
-        const std::int64_t particle = i / components;
-        body.component(range.first + particle, static_cast<int>(i % components),
-                       block + particle * particle_bytes);
-      }
+      for_each_item(team, share, components, [&](std::int64_t particle, int component) {
+        body.component(range.first + particle, component, block + particle * particle_bytes);
+      });
     }
     team.team_barrier();
     // Asked again: where any thread has left its share, this one sees why.
@@ -164,10 +177,9 @@ struct TakeParticles {
     const std::int64_t first = program.received(peer).first;
     std::byte* const block = peer.own_blocks + static_cast<std::int64_t>(epoch % 2) * peer.own_block_bytes;
     const std::int64_t particle_bytes = program.header.particle_bytes;
-    for (std::int64_t i = share.begin + team.team_rank(); i < share.end; i += team.team_size()) {
-      const std::int64_t particle = i / components;
-      body.component(first + particle, static_cast<int>(i % components), block + particle * particle_bytes);
-    }
+    for_each_item(team, share, components, [&](std::int64_t particle, int component) {
+      body.component(first + particle, component, block + particle * particle_bytes);
+    });
   }
 };
 
@@ -190,6 +202,15 @@ struct AwaitAll {
 struct NothingToTake {
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team&, const ListProgram&, std::uint64_t, int) const {}
+};
+struct AwaitWork {
+  template <class Team>
+  KOKKOS_FUNCTION void put(const Team&, const ListProgram&, std::uint64_t, int) const {}
+  template <class Team>
+  KOKKOS_FUNCTION void take(const Team& team, const ListProgram& program, std::uint64_t epoch,
+                            int number) const {
+    AwaitAll<NothingToTake>{}(team, program, epoch, number);
+  }
 };
 
 /// Adds to particles what has come for them, each particle's in the order of its entries, ranks in order.
@@ -230,11 +251,11 @@ struct AddToParticles {
 };
 
 /// Puts with its first teams, which are running when those that wait take their places, and takes with the others.
-template <class Put, class Take>
+/// \tparam Work  put() and take(), each with (team, program, epoch, number of the team among those that do so)
+template <class Work>
 struct ListExchange {
   ListProgram program;
-  Put put;
-  Take take;
+  Work work;
   int put_teams = 0;
   int take_teams = 0;
 
@@ -243,9 +264,9 @@ struct ListExchange {
     // The same for all teams: whoever is the last one advances it.
     const std::uint64_t epoch = program.state->epoch + 1;
     if (team.league_rank() < put_teams) {
-      put(team, program, epoch, team.league_rank());
+      work.put(team, program, epoch, team.league_rank());
     } else {
-      take(team, program, epoch, team.league_rank() - put_teams);
+      work.take(team, program, epoch, team.league_rank() - put_teams);
     }
     if (take_teams == 0) return;
     team.team_barrier();
@@ -256,7 +277,7 @@ struct ListExchange {
 };
 
 /// How work is shared among teams of one instance. All teams of a launch must be resident at once, since some wait for
-/// what other ranks' teams, launched likewise, put: on a GPU one team per multiprocessor puts, and one takes.
+/// what other ranks' teams, launched likewise, put: on a GPU two teams per multiprocessor put, and two take.
 template <class Space>
 class ListTeams {
  public:
@@ -264,14 +285,16 @@ class ListTeams {
 
   explicit ListTeams(const Space& space) : space_(space) {
     constexpr int threads_of_multiprocessor = 2048;
-    most_ = std::max(1, space.concurrency() / (is_host_space<Space> ? 1 : threads_of_multiprocessor));
+    most_ = std::max(1, is_host_space<Space> ? space.concurrency()
+                                             : 2 * (space.concurrency() / threads_of_multiprocessor));
   }
 
   /// For about so many items over so many links, each of which has a team of its own.
   [[nodiscard]] std::int64_t per_team(std::int64_t items, int links) const {
     constexpr std::int64_t fewest = is_host_space<Space> ? 4096 : 2 * threads;
+    constexpr std::int64_t most_items = std::int64_t{1} << 30;
     const int most = std::max(1, most_ - links);
-    return std::max(fewest, (items + most - 1) / most);
+    return std::min(most_items, std::max(fewest, (items + most - 1) / most));
   }
   [[nodiscard]] int teams_for(std::int64_t items) const {
     return static_cast<int>(std::clamp<std::int64_t>((items + threads - 1) / threads, 1, most_));
@@ -282,7 +305,7 @@ class ListTeams {
     const int teams = kernel.put_teams + kernel.take_teams;
     if (teams == 0) return;
     using Policy = Kokkos::TeamPolicy<
-        Space, Kokkos::LaunchBounds<is_host_space<Space> ? 0 : threads, is_host_space<Space> ? 0 : 2>>;
+        Space, Kokkos::LaunchBounds<is_host_space<Space> ? 0 : threads, is_host_space<Space> ? 0 : 4>>;
     Kokkos::parallel_for(name, Policy(space_, teams, threads), kernel);
   }
 
