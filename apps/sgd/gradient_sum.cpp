@@ -40,6 +40,7 @@ GradientSum::GradientSum(const Space& space, const Context& context, const Setti
   GradientBucketsOptions options;
   options.operation = ReduceOperation::sum;
   options.fast = !settings.ordered;
+  options.multiprocessors = settings.multiprocessors;
   options.bucket_bytes = settings.bucket_bytes;
   options.bf16_on_the_wire = settings.bf16_on_the_wire;
   if (ordered_) {
