@@ -13,10 +13,10 @@ struct ConvolutionShape {
   int input_channels;
   int output_channels;
 
-  [[nodiscard]] int pixels() const { return height * width; }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION int pixels() const { return height * width; }
   /// Of the pooled images: what is left of a side below 2 pixels is left out.
-  [[nodiscard]] int pooled_height() const { return height / 2; }
-  [[nodiscard]] int pooled_width() const { return width / 2; }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION int pooled_height() const { return height / 2; }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION int pooled_width() const { return width / 2; }
   [[nodiscard]] int outputs() const { return pooled_height() * pooled_width() * output_channels; }
 };
 

@@ -5,8 +5,6 @@
 namespace selvage::sgd {
 namespace {
 
-using Teams = Kokkos::TeamPolicy<Space>;
-
 /// A team per sample.
 struct CrossEntropy {
   std::int64_t first;
@@ -15,7 +13,7 @@ struct CrossEntropy {
   Matrix<float> errors;
   StepFigures figures;
 
-  KOKKOS_FUNCTION void operator()(const Teams::member_type& team) const {
+  KOKKOS_FUNCTION void operator()(const RowTeams::member_type& team) const {
     const std::int64_t sample = first + team.league_rank();
     const int classes = logits.extent_int(1);
     const int label = labels(sample);
@@ -59,9 +57,7 @@ struct CrossEntropy {
 void cross_entropy(const Space& space, SampleRange range, const Matrix<float>& logits,
                    const Vector<int>& labels, const Matrix<float>& errors, const StepFigures& figures) {
   if (range.size() == 0) return;
-  constexpr int warp = 32;
-  const int threads = on_host || logits.extent_int(1) <= 4 * warp ? 1 : 8;
-  Kokkos::parallel_for("sgd::loss", Teams(space, static_cast<int>(range.size()), threads, on_host ? 1 : warp),
+  Kokkos::parallel_for("sgd::loss", teams_of_rows(space, range.size(), logits.extent_int(1)),
                        CrossEntropy{range.begin, logits, labels, errors, figures});
 }
 

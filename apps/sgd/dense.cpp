@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace selvage::sgd {
 namespace {
 
@@ -12,7 +14,7 @@ struct AddBias {
   StepFigures figures;
   int layer;
 
-  KOKKOS_FUNCTION void operator()(const std::int64_t i) const {
+  KOKKOS_FUNCTION void operator()(const int i) const {
     const float value = output.data()[i] + bias[i % output.extent_int(1)];
     if (!Kokkos::isfinite(value)) figures.mark(StepFigures::unusable_layer, layer);
     // Not fmax, which makes NaN 0 and so hides it.
@@ -24,7 +26,7 @@ struct ThroughRelu {
   Matrix<float> output;
   Matrix<float> error;
 
-  KOKKOS_FUNCTION void operator()(const std::int64_t i) const {
+  KOKKOS_FUNCTION void operator()(const int i) const {
     if (!(output.data()[i] > 0)) error.data()[i] = 0;
   }
 };
@@ -41,7 +43,7 @@ Layer::Shape described(const DenseShape& shape) {
 }  // namespace
 
 Dense::Dense(const LayerShare& share, const DenseShape& shape)
-    : Layer(share, described(shape)),
+    : Layer(share, described(shape), std::max(shape.inputs, shape.outputs)),
       inputs_(shape.inputs),
       rectifies_(shape.rectifies),
       column_sums_(share.space, share.samples, shape.outputs) {}

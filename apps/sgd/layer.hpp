@@ -57,11 +57,9 @@ class Layer {
   virtual void propagate(SampleRange range, const Matrix<float>& input_error) = 0;
 
  protected:
-  Layer(const LayerShare& share, Shape shape)
-      : share_(share),
-        shape_(std::move(shape)),
-        output_("sgd: outputs", share.samples, shape_.outputs),
-        output_error_("sgd: errors of outputs", share.samples, shape_.outputs) {}
+  /// \param largest  elements per sample of any matrix that the layer works with
+  /// \throws Error{input} for more than 2^31 elements of all samples
+  Layer(const LayerShare& share, Shape shape, std::int64_t largest);
 
   [[nodiscard]] const LayerShare& share() const { return share_; }
   [[nodiscard]] const float* weight() const { return weight_; }
@@ -85,10 +83,12 @@ class Layer {
           .form = form};
 }
 
-/// Every element of a range's rows, counted through.
-[[nodiscard]] inline Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>> elements_of(
-    const Space& space, SampleRange range, std::int64_t per_sample) {
-  return {space, range.begin * per_sample, range.end * per_sample};
+/// Every element of a range's rows, counted through. They are fewer than 2^31, as Layer's constructor has seen: on GPUs
+/// a division of 64 bits would take longer than what is done with the element.
+[[nodiscard]] inline Kokkos::RangePolicy<Space, Kokkos::IndexType<int>> elements_of(const Space& space,
+                                                                                    SampleRange range,
+                                                                                    int per_sample) {
+  return {space, static_cast<int>(range.begin) * per_sample, static_cast<int>(range.end) * per_sample};
 }
 
 }  // namespace selvage::sgd

@@ -131,8 +131,7 @@ void Trainer::update() {
   const auto timer = breakdown_.time(space_, update_phase_);
   const Optimizer optimizer{.parameters = model_.parameters(),
                             .velocities = momentum_,
-                            .rates = batches_.rates(),
-                            .figures = figures_,
+                            .rate = batches_.rate(),
                             .batch = settings_.batch,
                             .momentum = static_cast<float>(settings_.momentum),
                             .decay = static_cast<float>(settings_.weight_decay)};
@@ -179,6 +178,7 @@ std::vector<Trainer::Step> Trainer::report() {
   const auto rows = Kokkos::create_mirror_view(Kokkos::HostSpace(), figures_.rows);
   Kokkos::deep_copy(space_, rows, figures_.rows);
   space_.fence("sgd: report");
+  batches_.recycle();
   gradients_.check();
   std::vector<std::int64_t> own;
   for (std::int64_t step = steps_reported_; step < steps_done_; ++step) {
