@@ -117,13 +117,6 @@ class Synthetic:
         for bucket in self.buckets:
             bucket.zero_()
 
-    def captured(self):
-        graph = torch.cuda.CUDAGraph()
-        # NCCL's own threads call CUDA meanwhile.
-        with torch.cuda.graph(graph, capture_error_mode="thread_local"):
-            self.exchange()
-        return graph.replay
-
 
 def resnet50_counts():
     """Elements of the 161 tensors, in the order of the model."""
@@ -191,14 +184,10 @@ def measure(name, control):
 def measure_synthetic(control):
     model = Synthetic()
     model.verify(control)
-    calls = {"enqueued": model.exchange, "in a graph": model.captured()}
-    seconds = {}
-    for name, call in calls.items():
-        for _ in range(WARM_UP_STEPS):
-            call()
-        seconds[name] = [time_batch(call, control) for _ in range(BATCHES)]
-    peers = {f"{name}, us": statistics.fmean(times) * 1e6 for name, times in seconds.items()}
-    return record(SYNTHETIC, seconds["enqueued"], peers, f"torch DDP's {len(model.buckets)} buckets by NCCL")
+    for _ in range(WARM_UP_STEPS):
+        model.exchange()
+    seconds = [time_batch(model.exchange, control) for _ in range(BATCHES)]
+    return record(SYNTHETIC, seconds, {}, f"torch DDP's {len(model.buckets)} buckets by NCCL")
 
 
 def record(name, seconds, peers, choice):
@@ -223,10 +212,11 @@ def run_rank(rank, gpus, rendezvous, path, models):
         if name == SYNTHETIC and gpus == 1:
             continue
         records.append(measure_synthetic(control) if name == SYNTHETIC else measure(name, control))
+        # A later model that fails takes nothing along.
         if rank == 0:
+            path.write_text(json.dumps(records, indent=2) + "\n")
             print(f"{records[-1]['name']}: {records[-1]['value']:.4g} us/step", flush=True)
-    if rank == 0:
-        path.write_text(json.dumps(records, indent=2) + "\n")
+    torch.cuda.synchronize()
     dist.barrier(group=control)
     dist.destroy_process_group()
 

@@ -178,16 +178,17 @@ void Convolution::forward(const Matrix<float>& input, SampleRange range, const S
                        Pool{conv_, planes_, bias(), output(), figures});
 }
 
-void Convolution::through_activation(SampleRange range) {
+void Convolution::through_activation(SampleRange range, float* bias) {
   Kokkos::parallel_for("sgd::through_pool", elements_of(share().space, range, windows_of_sample(conv_)),
                        ThroughPool{conv_, planes_, output(), output_error()});
-}
-
-void Convolution::gradients(const Matrix<float>& /*input*/, SampleRange range, float* weight, float* bias) {
-  share().products.multiply(rows_of(planes_, range, conv_.pixels(), Form::transposed),
-                            rows_of(patches_, range, conv_.pixels()), weight);
   column_sums_.add_up(planes_.data() + range.begin * conv_.pixels() * conv_.output_channels,
                       range.size() * conv_.pixels(), bias);
+}
+
+void Convolution::weight_gradient(const Matrix<float>& /*input*/, SampleRange range, UnitRange units,
+                                  float* weight) {
+  share().products.multiply(units_of(planes_, range, conv_.pixels(), units),
+                            rows_of(patches_, range, conv_.pixels()), weight);
 }
 
 void Convolution::propagate(SampleRange range, const Matrix<float>& input_error) {

@@ -32,8 +32,9 @@ class Convolution final : public Layer {
   Convolution(const LayerShare& share, const ConvolutionShape& shape);
 
   void forward(const Matrix<float>& input, SampleRange range, const StepFigures& figures) override;
-  void through_activation(SampleRange range) override;
-  void gradients(const Matrix<float>& input, SampleRange range, float* weight, float* bias) override;
+  void through_activation(SampleRange range, float* bias) override;
+  void weight_gradient(const Matrix<float>& input, SampleRange range, UnitRange units,
+                       float* weight) override;
   void propagate(SampleRange range, const Matrix<float>& input_error) override;
 
  private:

@@ -24,6 +24,8 @@ class GradientSum {
   GradientSum(const Space& space, const Context& context, const Settings& settings,
               const std::vector<Tensor>& tensors);
 
+  /// As given.
+  [[nodiscard]] const std::vector<Tensor>& tensors() const { return tensors_; }
   /// Where a grain's gradients of all tensors go before add().
   [[nodiscard]] const Vector<float>& grain() const { return grain_; }
 

@@ -25,7 +25,7 @@ sgd::Settings fast_training(double rate) {
   settings.momentum = 0.9;
   settings.overlap = true;
   settings.bucket_bytes = std::int64_t{25} << 20;
-  settings.multiprocessors = 32;
+  settings.multiprocessors = 8;
   settings.graph = !sgd::on_host;
   return settings;
 }
@@ -45,6 +45,7 @@ std::vector<StepCase> cases() {
                  .classes = 4096,
                  .batch_of_rank = 1024,
                  .steps_per_epoch = 4};
+  large.other_multiprocessors = {4, 16};
   large.settings.hidden = std::vector<int>(7, 4096);
   StepCase images{.model = "cnn-28x28",
                   .settings = fast_training(0.01),
