@@ -52,6 +52,8 @@ MODELS = {
     "cnn-28x28": (convolutions, (1, 28, 28), 10, 256, 16, 0.01),
 }
 
+SYNTHETIC = "synthetic-resnet50"
+
 
 def made_up_samples(shape, classes, count, rank):
     """As bench_sgd's: a label is which of a sample's first ten features is the largest."""
@@ -85,6 +87,58 @@ class Training:
         return loss.detach()
 
 
+class Synthetic:
+    """All buckets that DDP would make of ResNet-50's gradients, added up by NCCL without any arithmetic beside it."""
+
+    def __init__(self):
+        # The last tensors of a model become ready first; DDP's own cut: a bucket of 1 MB, then of 25 MB.
+        tensors = [torch.empty(count, device="cuda") for count in reversed(resnet50_counts())]
+        self.buckets = []
+        assignment = dist._compute_bucket_assignment_by_size(tensors, [1 << 20, 25 << 20])[0]
+        for indices in assignment:
+            self.buckets.append(torch.zeros(sum(tensors[i].numel() for i in indices), device="cuda"))
+
+    def exchange(self):
+        handles = [dist.all_reduce(bucket, async_op=True) for bucket in self.buckets]
+        for handle in handles:
+            handle.wait()
+
+    def verify(self, control):
+        rank, ranks = dist.get_rank(), dist.get_world_size()
+        patterns = [torch.arange(bucket.numel(), device="cuda") % 97 + 1 for bucket in self.buckets]
+        for bucket, pattern in zip(self.buckets, patterns):
+            bucket.copy_(pattern * (rank + 1))
+        self.exchange()
+        wrong = sum(int((bucket != (pattern * (ranks * (ranks + 1) // 2)).float()).sum())
+                    for bucket, pattern in zip(self.buckets, patterns))
+        if everywhere(wrong, dist.ReduceOp.SUM, control) > 0:
+            raise RuntimeError("synthetic-resnet50: wrong sums")
+        # Sums of zeros stay zeros, however many follow each other.
+        for bucket in self.buckets:
+            bucket.zero_()
+
+
+def resnet50_counts():
+    """Elements of the 161 tensors, in the order of the model."""
+    counts = []
+
+    def convolution(inputs, outputs, side):
+        counts.extend([inputs * outputs * side * side, outputs, outputs])
+
+    convolution(3, 64, 7)
+    inputs, width = 64, 64
+    for blocks in (3, 4, 6, 3):
+        for block in range(blocks):
+            convolution(inputs, width, 1)
+            convolution(width, width, 3)
+            convolution(width, 4 * width, 1)
+            if block == 0:
+                convolution(inputs, 4 * width, 1)
+            inputs = 4 * width
+        width *= 2
+    return counts + [1000 * inputs, 1000]
+
+
 def everywhere(value, operation, control):
     """One number of all ranks, by way of the hosts."""
     tensor = torch.tensor([value], dtype=torch.float64)
@@ -104,13 +158,13 @@ def verify(name, training, control):
         raise RuntimeError(f"{name}: ranks end with different parameters")
 
 
-def time_batch(training, control):
+def time_batch(step, control):
     """Seconds per step, of the slowest rank."""
     torch.cuda.synchronize()
     dist.barrier(group=control)
     start = time.perf_counter()
     for _ in range(STEPS_PER_BATCH):
-        training.step()
+        step()
     torch.cuda.synchronize()
     return everywhere((time.perf_counter() - start) / STEPS_PER_BATCH, dist.ReduceOp.MAX, control)
 
@@ -121,13 +175,26 @@ def measure(name, control):
     verify(name, training, control)
     for _ in range(WARM_UP_STEPS):
         training.step()
-    seconds = [time_batch(training, control) for _ in range(BATCHES)]
-    value = statistics.fmean(seconds)
+    seconds = [time_batch(training.step, control) for _ in range(BATCHES)]
     rates = [training.batch * gpus / step_s for step_s in seconds]
-    return {"name": f"sgd/{name}/{gpus}gpu", "value": value * 1e6, "unit": "us/step", "better": "lower",
-            "peers": {"samples/s": statistics.fmean(rates), "samples/s +-": 1.96 * statistics.pstdev(rates)},
-            "choice": "torch DDP" if gpus > 1 else "torch", "verified": True, "commit": f"torch {torch.__version__}",
-            "repetitions": BATCHES,
+    peers = {"samples/s": statistics.fmean(rates), "samples/s +-": 1.96 * statistics.pstdev(rates)}
+    return record(name, seconds, peers, "torch DDP" if gpus > 1 else "torch")
+
+
+def measure_synthetic(control):
+    model = Synthetic()
+    model.verify(control)
+    for _ in range(WARM_UP_STEPS):
+        model.exchange()
+    seconds = [time_batch(model.exchange, control) for _ in range(BATCHES)]
+    return record(SYNTHETIC, seconds, {}, f"torch DDP's {len(model.buckets)} buckets by NCCL")
+
+
+def record(name, seconds, peers, choice):
+    gpus = dist.get_world_size()
+    value = statistics.fmean(seconds)
+    return {"name": f"sgd/{name}/{gpus}gpu", "value": value * 1e6, "unit": "us/step", "better": "lower", "peers": peers,
+            "choice": choice, "verified": True, "commit": f"torch {torch.__version__}", "repetitions": BATCHES,
             "hardware": os.environ.get("SELVAGE_HARDWARE") or f"{gpus}x{torch.cuda.get_device_name()}",
             "spread": (max(seconds) - min(seconds)) / value}
 
@@ -142,11 +209,14 @@ def run_rank(rank, gpus, rendezvous, path, models):
     control = dist.new_group(backend="gloo")
     records = []
     for name in models:
-        records.append(measure(name, control))
+        if name == SYNTHETIC and gpus == 1:
+            continue
+        records.append(measure_synthetic(control) if name == SYNTHETIC else measure(name, control))
+        # A later model that fails takes nothing along.
         if rank == 0:
+            path.write_text(json.dumps(records, indent=2) + "\n")
             print(f"{records[-1]['name']}: {records[-1]['value']:.4g} us/step", flush=True)
-    if rank == 0:
-        path.write_text(json.dumps(records, indent=2) + "\n")
+    torch.cuda.synchronize()
     dist.barrier(group=control)
     dist.destroy_process_group()
 
@@ -154,7 +224,7 @@ def run_rank(rank, gpus, rendezvous, path, models):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gpus", type=int, default=torch.cuda.device_count(), help="how many of this host's (all)")
-    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
+    parser.add_argument("--models", nargs="+", choices=[*MODELS, SYNTHETIC], default=[*MODELS, SYNTHETIC])
     parser.add_argument("--records", type=pathlib.Path, required=True, metavar="FILE.json")
     arguments = parser.parse_args()
     if not 1 <= arguments.gpus <= torch.cuda.device_count():

@@ -47,6 +47,7 @@ optional_packages=(
   "libpugixml-dev"
   "libbenchmark-dev"
   "libopenblas-dev libopenblas-pthread-dev libopenblas-serial-dev libblas-dev"
+  "zlib1g-dev"
   # The profiler's own HDF5, and programs for its tests.
   "libhdf5-dev"
   "gfortran"

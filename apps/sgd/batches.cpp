@@ -1,9 +1,9 @@
 #include "sgd/batches.hpp"
 
+#include <algorithm>
+
 namespace selvage::sgd {
 namespace {
-
-using Elements = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>;
 
 template <class T>
 Vector<T> placed(const std::vector<T>& values) {
@@ -14,41 +14,48 @@ Vector<T> placed(const std::vector<T>& values) {
   return here;
 }
 
-struct LoadBatch {
+/// One team's: a sample for a slot.
+struct Slot {
   PlacedSamples samples;
-  Vector<std::int64_t> places;
-  Vector<std::int64_t> order;
-  std::int64_t batch;
-  std::int64_t steps_per_epoch;
   Matrix<float> input;
   Vector<int> labels;
+
+  KOKKOS_FUNCTION void fill(const RowTeams::member_type& team, std::int64_t slot, std::int64_t sample) const {
+    Kokkos::parallel_for(Kokkos::TeamVectorRange(team, input.extent_int(1)), [&](const int feature) {
+      input(slot, feature) = samples.features(sample, feature);
+    });
+    Kokkos::single(Kokkos::PerTeam(team), [&] { labels(slot) = samples.labels(sample); });
+  }
+};
+
+struct LoadBatch {
+  Slot slots;
+  Vector<std::int64_t> places;
+  Vector<std::int64_t> order;
+  Vector<float> rates;
+  Vector<float> rate;
+  std::int64_t batch;
   StepFigures figures;
 
-  KOKKOS_FUNCTION void operator()(const std::int64_t i) const {
-    const int width = input.extent_int(1);
-    const std::int64_t slot = i / width;
-    const auto feature = static_cast<int>(i % width);
+  KOKKOS_FUNCTION void operator()(const RowTeams::member_type& team) const {
     const std::int64_t step = figures.next();
-    if (i == 0) figures.current() = step;
-    if (places(slot) < 0) return;
-    const std::int64_t sample = order(step % steps_per_epoch * batch + places(slot));
-    input(slot, feature) = samples.features(sample, feature);
-    if (feature == 0) labels(slot) = samples.labels(sample);
+    const std::int64_t in_epoch = step % rates.extent_int(0);
+    const int slot = team.league_rank();
+    Kokkos::single(Kokkos::PerTeam(team), [&] {
+      if (slot != 0) return;
+      figures.current() = step;
+      rate(0) = rates(in_epoch);
+    });
+    if (places(slot) >= 0) slots.fill(team, slot, order(in_epoch * batch + places(slot)));
   }
 };
 
 struct LoadRange {
-  PlacedSamples samples;
+  Slot slots;
   std::int64_t first;
-  Matrix<float> input;
-  Vector<int> labels;
 
-  KOKKOS_FUNCTION void operator()(const std::int64_t i) const {
-    const int width = input.extent_int(1);
-    const std::int64_t slot = i / width;
-    const auto feature = static_cast<int>(i % width);
-    input(slot, feature) = samples.features(first + slot, feature);
-    if (feature == 0) labels(slot) = samples.labels(first + slot);
+  KOKKOS_FUNCTION void operator()(const RowTeams::member_type& team) const {
+    slots.fill(team, team.league_rank(), first + team.league_rank());
   }
 };
 
@@ -77,36 +84,47 @@ Batches::Batches(const Space& space, const Samples& samples, int width, std::int
       steps_per_epoch_(samples.count() / batch),
       places_(placed(places)),
       order_("sgd: order", static_cast<std::size_t>(samples.count())),
-      rates_("sgd: rates", static_cast<std::size_t>(steps_per_epoch_)) {}
+      rates_("sgd: rates", static_cast<std::size_t>(steps_per_epoch_)),
+      rate_("sgd: rate", 1) {}
+
+Batches::Epoch Batches::take_unused() {
+  if (unused_.empty()) {
+    return {decltype(Epoch::order)("sgd: order", order_.extent(0)),
+            decltype(Epoch::rates)("sgd: rates", rates_.extent(0))};
+  }
+  Epoch epoch = unused_.back();
+  unused_.pop_back();
+  return epoch;
+}
+
+void Batches::recycle() {
+  unused_.insert(unused_.end(), copied_.begin(), copied_.end());
+  copied_.clear();
+}
 
 void Batches::prepare(std::int64_t step) {
   const std::int64_t epoch = step / steps_per_epoch_;
   if (epoch == epoch_) return;
   epoch_ = epoch;
-  const std::vector<std::int64_t> order =
-      order_of_epoch(static_cast<std::int64_t>(order_.extent(0)), seed_, epoch);
-  std::vector<float> rates;
+  const Epoch next = copied_.emplace_back(take_unused());
+  std::ranges::copy(order_of_epoch(static_cast<std::int64_t>(order_.extent(0)), seed_, epoch),
+                    next.order.data());
   for (std::int64_t i = 0; i < steps_per_epoch_; ++i)
-    rates.push_back(static_cast<float>(schedule_.rate(epoch * steps_per_epoch_ + i)));
-  using Order = Kokkos::View<const std::int64_t*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
-  using Rates = Kokkos::View<const float*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
-  Kokkos::deep_copy(space_, order_, Order(order.data(), order.size()));
-  Kokkos::deep_copy(space_, rates_, Rates(rates.data(), rates.size()));
-  // Once an epoch: what is copied from goes with this call.
-  space_.fence("sgd: an epoch's order is there");
+    next.rates(i) = static_cast<float>(schedule_.rate(epoch * steps_per_epoch_ + i));
+  Kokkos::deep_copy(space_, order_, next.order);
+  Kokkos::deep_copy(space_, rates_, next.rates);
 }
 
 void Batches::load(const Matrix<float>& input, const Vector<int>& labels, const StepFigures& figures) const {
-  const auto elements = static_cast<std::int64_t>(places_.extent(0)) * input.extent_int(1);
   Kokkos::parallel_for(
-      "sgd::load", Elements(space_, 0, elements),
-      LoadBatch{samples_, places_, order_, batch_, steps_per_epoch_, input, labels, figures});
+      "sgd::load", teams_of_rows(space_, static_cast<std::int64_t>(places_.extent(0)), input.extent_int(1)),
+      LoadBatch{{samples_, input, labels}, places_, order_, rates_, rate_, batch_, figures});
 }
 
 void load_range(const Space& space, const PlacedSamples& samples, SampleRange range,
                 const Matrix<float>& input, const Vector<int>& labels) {
-  Kokkos::parallel_for("sgd::load", Elements(space, 0, range.size() * input.extent_int(1)),
-                       LoadRange{samples, range.begin, input, labels});
+  Kokkos::parallel_for("sgd::load", teams_of_rows(space, range.size(), input.extent_int(1)),
+                       LoadRange{{samples, input, labels}, range.begin});
 }
 
 }  // namespace selvage::sgd

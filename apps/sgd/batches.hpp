@@ -28,16 +28,25 @@ class Batches {
 
   [[nodiscard]] std::int64_t steps_per_epoch() const { return steps_per_epoch_; }
 
-  /// Brings order and rates of a step's epoch, unless they are there. \param step  the next one, from 0
+  /// Enqueues what brings order and rates of a step's epoch, unless they are there. \param step  the next one, from 0
   void prepare(std::int64_t step);
+  /// All that was enqueued so far is done: what epochs were copied from may be used again.
+  void recycle();
 
   /// Begins the step figures.next(): enqueues what fills the rank's slots. \param input, labels  by slot
   void load(const Matrix<float>& input, const Vector<int>& labels, const StepFigures& figures) const;
 
-  /// By step of the prepared epoch, in the space's memory.
-  [[nodiscard]] const Vector<float>& rates() const { return rates_; }
+  /// Of the step that load() has begun: one element in the space's memory.
+  [[nodiscard]] const Vector<float>& rate() const { return rate_; }
 
  private:
+  /// In host memory that is copied from behind the host's back.
+  struct Epoch {
+    Kokkos::View<std::int64_t*, Kokkos::SharedHostPinnedSpace> order;
+    Kokkos::View<float*, Kokkos::SharedHostPinnedSpace> rates;
+  };
+  [[nodiscard]] Epoch take_unused();
+
   Space space_;
   PlacedSamples samples_;
   std::int64_t batch_;
@@ -47,7 +56,10 @@ class Batches {
   std::int64_t epoch_ = -1;
   Vector<std::int64_t> places_;
   Vector<std::int64_t> order_;
-  Vector<float> rates_;
+  Vector<float> rates_;  ///< by step of the epoch
+  Vector<float> rate_;
+  std::vector<Epoch> copied_;  ///< may still be copied from
+  std::vector<Epoch> unused_;
 };
 
 [[nodiscard]] PlacedSamples place_samples(const Samples& samples, int width);

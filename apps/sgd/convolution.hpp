@@ -13,10 +13,10 @@ struct ConvolutionShape {
   int input_channels;
   int output_channels;
 
-  [[nodiscard]] int pixels() const { return height * width; }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION int pixels() const { return height * width; }
   /// Of the pooled images: what is left of a side below 2 pixels is left out.
-  [[nodiscard]] int pooled_height() const { return height / 2; }
-  [[nodiscard]] int pooled_width() const { return width / 2; }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION int pooled_height() const { return height / 2; }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION int pooled_width() const { return width / 2; }
   [[nodiscard]] int outputs() const { return pooled_height() * pooled_width() * output_channels; }
 };
 
@@ -32,8 +32,9 @@ class Convolution final : public Layer {
   Convolution(const LayerShare& share, const ConvolutionShape& shape);
 
   void forward(const Matrix<float>& input, SampleRange range, const StepFigures& figures) override;
-  void through_activation(SampleRange range) override;
-  void gradients(const Matrix<float>& input, SampleRange range, float* weight, float* bias) override;
+  void through_activation(SampleRange range, float* bias) override;
+  void weight_gradient(const Matrix<float>& input, SampleRange range, UnitRange units,
+                       float* weight) override;
   void propagate(SampleRange range, const Matrix<float>& input_error) override;
 
  private:

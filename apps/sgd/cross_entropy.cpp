@@ -5,40 +5,40 @@
 namespace selvage::sgd {
 namespace {
 
-using Teams = Kokkos::TeamPolicy<Space>;
-
 /// A team per sample.
 struct CrossEntropy {
   std::int64_t first;
-  Matrix<float> logits;
-  Vector<int> labels;
-  Matrix<float> errors;
+  Outcome outcome;
   StepFigures figures;
 
-  KOKKOS_FUNCTION void operator()(const Teams::member_type& team) const {
+  [[nodiscard]] KOKKOS_FUNCTION float logit(std::int64_t sample, int j) const {
+    return outcome.logits(sample, j) + outcome.bias[j];
+  }
+
+  KOKKOS_FUNCTION void operator()(const RowTeams::member_type& team) const {
     const std::int64_t sample = first + team.league_rank();
-    const int classes = logits.extent_int(1);
-    const int label = labels(sample);
-    const float of_label = logits(sample, label);
+    const int classes = outcome.logits.extent_int(1);
+    const int label = outcome.labels(sample);
+    const float of_label = logit(sample, label);
     float top = 0;
     Kokkos::parallel_reduce(
         Kokkos::TeamVectorRange(team, classes),
-        [&](const int j, float& most) { most = Kokkos::max(most, logits(sample, j)); },
+        [&](const int j, float& most) { most = Kokkos::max(most, logit(sample, j)); },
         Kokkos::Max<float>(top));
     int before = 0;
     Kokkos::parallel_reduce(
         Kokkos::TeamVectorRange(team, classes),
         [&](const int j, int& count) {
-          const float other = logits(sample, j);
+          const float other = logit(sample, j);
           if (other > of_label || (other == of_label && j < label)) ++count;
         },
         before);
     float sum = 0;
     Kokkos::parallel_reduce(
         Kokkos::TeamVectorRange(team, classes),
-        [&](const int j, float& part) { part += Kokkos::exp(logits(sample, j) - top); }, sum);
+        [&](const int j, float& part) { part += Kokkos::exp(logit(sample, j) - top); }, sum);
     Kokkos::parallel_for(Kokkos::TeamVectorRange(team, classes), [&](const int j) {
-      errors(sample, j) = Kokkos::exp(logits(sample, j) - top) / sum - (j == label ? 1.0F : 0.0F);
+      outcome.errors(sample, j) = Kokkos::exp(logit(sample, j) - top) / sum - (j == label ? 1.0F : 0.0F);
     });
     Kokkos::single(Kokkos::PerTeam(team), [&] { note(Kokkos::log(sum) - (of_label - top), before == 0); });
   }
@@ -48,6 +48,7 @@ struct CrossEntropy {
       figures.add(StepFigures::loss, fixed_point::from_real(loss));
     } else {
       figures.add(StepFigures::unusable_samples, 1);
+      if (!Kokkos::isfinite(loss)) figures.mark(StepFigures::unusable_layer, outcome.layer);
     }
     if (is_recognised) figures.add(StepFigures::correct, 1);
     figures.next() = figures.current() + 1;
@@ -56,13 +57,11 @@ struct CrossEntropy {
 
 }  // namespace
 
-void cross_entropy(const Space& space, SampleRange range, const Matrix<float>& logits,
-                   const Vector<int>& labels, const Matrix<float>& errors, const StepFigures& figures) {
+void cross_entropy(const Space& space, SampleRange range, const Outcome& outcome,
+                   const StepFigures& figures) {
   if (range.size() == 0) return;
-  constexpr int warp = 32;
-  const int threads = on_host || logits.extent_int(1) <= 4 * warp ? 1 : 8;
-  Kokkos::parallel_for("sgd::loss", Teams(space, static_cast<int>(range.size()), threads, on_host ? 1 : warp),
-                       CrossEntropy{range.begin, logits, labels, errors, figures});
+  Kokkos::parallel_for("sgd::loss", teams_of_rows(space, range.size(), outcome.logits.extent_int(1)),
+                       CrossEntropy{range.begin, outcome, figures});
 }
 
 }  // namespace selvage::sgd

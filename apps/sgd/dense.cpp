@@ -2,30 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace selvage::sgd {
 namespace {
 
+/// With ReLU.
 struct AddBias {
   Matrix<float> output;
   const float* bias;
-  bool rectifies;
   StepFigures figures;
   int layer;
 
-  KOKKOS_FUNCTION void operator()(const std::int64_t i) const {
+  KOKKOS_FUNCTION void operator()(const int i) const {
     const float value = output.data()[i] + bias[i % output.extent_int(1)];
     if (!Kokkos::isfinite(value)) figures.mark(StepFigures::unusable_layer, layer);
     // Not fmax, which makes NaN 0 and so hides it.
-    output.data()[i] = rectifies && value < 0 ? 0 : value;
-  }
-};
-
-struct ThroughRelu {
-  Matrix<float> output;
-  Matrix<float> error;
-
-  KOKKOS_FUNCTION void operator()(const std::int64_t i) const {
-    if (!(output.data()[i] > 0)) error.data()[i] = 0;
+    output.data()[i] = value < 0 ? 0 : value;
   }
 };
 
@@ -41,9 +34,9 @@ Layer::Shape described(const DenseShape& shape) {
 }  // namespace
 
 Dense::Dense(const LayerShare& share, const DenseShape& shape)
-    : Layer(share, described(shape)),
+    : Layer(share, described(shape), std::max(shape.inputs, shape.outputs)),
       inputs_(shape.inputs),
-      rectifies_(shape.rectifies),
+      is_last_(shape.is_last),
       column_sums_(share.space, share.samples, shape.outputs) {}
 
 Factor Dense::weights(Form form) const {
@@ -53,20 +46,19 @@ Factor Dense::weights(Form form) const {
 void Dense::forward(const Matrix<float>& input, SampleRange range, const StepFigures& figures) {
   share().products.multiply(rows_of(input, range), weights(Form::transposed),
                             output().data() + range.begin * shape().outputs);
+  if (is_last_) return;
   Kokkos::parallel_for("sgd::bias", elements_of(share().space, range, shape().outputs),
-                       AddBias{output(), bias(), rectifies_, figures, shape().number});
+                       AddBias{output(), bias(), figures, shape().number});
 }
 
-void Dense::through_activation(SampleRange range) {
-  if (!rectifies_) return;
-  Kokkos::parallel_for("sgd::through_relu", elements_of(share().space, range, shape().outputs),
-                       ThroughRelu{output(), output_error()});
+void Dense::through_activation(SampleRange range, float* bias) {
+  const std::int64_t first = range.begin * shape().outputs;
+  if (is_last_) return column_sums_.add_up(output_error().data() + first, range.size(), bias);
+  column_sums_.mask_and_add_up(output_error().data() + first, output().data() + first, range.size(), bias);
 }
 
-void Dense::gradients(const Matrix<float>& input, SampleRange range, float* weight, float* bias) {
-  share().products.multiply(rows_of(output_error(), range, 1, Form::transposed), rows_of(input, range),
-                            weight);
-  column_sums_.add_up(output_error().data() + range.begin * shape().outputs, range.size(), bias);
+void Dense::weight_gradient(const Matrix<float>& input, SampleRange range, UnitRange units, float* weight) {
+  share().products.multiply(units_of(output_error(), range, 1, units), rows_of(input, range), weight);
 }
 
 void Dense::propagate(SampleRange range, const Matrix<float>& input_error) {

@@ -10,7 +10,7 @@ struct DenseShape {
   int ordinal;  ///< among dense layers, from 1
   int inputs;
   int outputs;
-  bool rectifies;  ///< ReLU follows
+  bool is_last;  ///< of the model: no ReLU follows, and the loss adds the bias
 };
 
 /// A dense layer. Its weight is outputs x inputs, row-major.
@@ -19,15 +19,16 @@ class Dense final : public Layer {
   Dense(const LayerShare& share, const DenseShape& shape);
 
   void forward(const Matrix<float>& input, SampleRange range, const StepFigures& figures) override;
-  void through_activation(SampleRange range) override;
-  void gradients(const Matrix<float>& input, SampleRange range, float* weight, float* bias) override;
+  void through_activation(SampleRange range, float* bias) override;
+  void weight_gradient(const Matrix<float>& input, SampleRange range, UnitRange units,
+                       float* weight) override;
   void propagate(SampleRange range, const Matrix<float>& input_error) override;
 
  private:
   [[nodiscard]] Factor weights(Form form) const;
 
   int inputs_;
-  bool rectifies_;
+  bool is_last_;
   ColumnSums column_sums_;
 };
 

@@ -1,5 +1,9 @@
 #include "sgd/gradient_sum.hpp"
 
+#include <selvage/error.hpp>
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -40,6 +44,7 @@ GradientSum::GradientSum(const Space& space, const Context& context, const Setti
   GradientBucketsOptions options;
   options.operation = ReduceOperation::sum;
   options.fast = !settings.ordered;
+  options.multiprocessors = settings.multiprocessors;
   options.bucket_bytes = settings.bucket_bytes;
   options.bf16_on_the_wire = settings.bf16_on_the_wire;
   if (ordered_) {
@@ -72,18 +77,44 @@ bool GradientSum::can_be_captured() const {
   });
 }
 
-void GradientSum::ready(const Space& space, std::size_t tensor) {
-  if (overlap_) {
-    buckets_->ready(space, static_cast<int>(tensor));
-  } else {
-    held_back_.push_back(tensor);
+std::string GradientSum::tensors_of(const BucketReport& bucket) const {
+  const auto name = [&](int gradient) { return tensors_[static_cast<std::size_t>(gradient)].name; };
+  if (bucket.gradients.size() == 1) return name(bucket.gradients.front());
+  return fmt::format("{} to {}", name(bucket.gradients.front()), name(bucket.gradients.back()));
+}
+
+template <class Work>
+void GradientSum::naming_tensors(const Work& work) const {
+  try {
+    work();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::timeout) throw;
+    for (std::size_t bucket = bucket_tensors_.size(); bucket-- > 0;) {
+      if (error.message().find(fmt::format("bucket {}", bucket)) == std::string::npos) continue;
+      throw Error(error.kind(),
+                  fmt::format("{}; bucket {} holds {}", error.message(), bucket, bucket_tensors_[bucket]));
+    }
+    throw;
   }
 }
 
+void GradientSum::ready(const Space& space, std::size_t tensor) {
+  if (!overlap_) return held_back_.push_back(tensor);
+  naming_tensors([&] { buckets_->ready(space, static_cast<int>(tensor)); });
+}
+
 void GradientSum::finish(const Space& space) {
-  for (const std::size_t tensor : held_back_) buckets_->ready(space, static_cast<int>(tensor));
-  held_back_.clear();
-  buckets_->finish(space);
+  naming_tensors([&] {
+    for (const std::size_t tensor : held_back_) buckets_->ready(space, static_cast<int>(tensor));
+    held_back_.clear();
+    buckets_->finish(space);
+  });
+  if (!bucket_tensors_.empty()) return;
+  for (const BucketReport& bucket : buckets_->report()) bucket_tensors_.push_back(tensors_of(bucket));
+}
+
+void GradientSum::check() const {
+  naming_tensors([&] { buckets_->check(); });
 }
 
 }  // namespace selvage::sgd

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace selvage::sgd {
@@ -24,6 +25,8 @@ class GradientSum {
   GradientSum(const Space& space, const Context& context, const Settings& settings,
               const std::vector<Tensor>& tensors);
 
+  /// As given.
+  [[nodiscard]] const std::vector<Tensor>& tensors() const { return tensors_; }
   /// Where a grain's gradients of all tensors go before add().
   [[nodiscard]] const Vector<float>& grain() const { return grain_; }
 
@@ -33,12 +36,13 @@ class GradientSum {
   /// sum: NaN, infinite or too large.
   void add(const Space& space, std::size_t tensor, const StepFigures& figures);
   /// No grain of this rank is left for the tensor: its sum may leave. Without overlap, it waits for finish().
+  /// This, finish() and check() \throw Error{timeout} that names a late rank and the tensors of the bucket
   void ready(const Space& space, std::size_t tensor);
   /// What `space` is given next sees sums over all ranks in values(). Collective.
   void finish(const Space& space);
 
   /// Throws what a GPU found while it waited for other ranks.
-  void check() const { buckets_->check(); }
+  void check() const;
   /// Whether a step can be captured in a graph, once one step is finished: no bucket needs the host.
   [[nodiscard]] bool can_be_captured() const;
 
@@ -51,6 +55,11 @@ class GradientSum {
   [[nodiscard]] std::vector<BucketReport> report() const { return buckets_->report(); }
 
  private:
+  /// Runs what may wait for other ranks.
+  template <class Work>
+  void naming_tensors(const Work& work) const;
+  [[nodiscard]] std::string tensors_of(const BucketReport& bucket) const;
+
   bool ordered_;
   bool overlap_;
   std::vector<Tensor> tensors_;
@@ -58,6 +67,7 @@ class GradientSum {
   Vector<std::int64_t> fixed_;          ///< empty unless ordered
   std::vector<std::size_t> held_back_;  ///< ready, but only finish() may send it
   std::unique_ptr<GradientBuckets> buckets_;
+  std::vector<std::string> bucket_tensors_;  ///< by bucket, once these are made
 };
 
 }  // namespace selvage::sgd

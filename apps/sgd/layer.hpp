@@ -10,6 +10,13 @@
 
 namespace selvage::sgd {
 
+/// Units [begin, end) of a layer: those whose weights are rows of its weight.
+struct UnitRange {
+  int begin;
+  int end;
+  [[nodiscard]] int size() const { return end - begin; }
+};
+
 /// What layers of a model have in common.
 struct LayerShare {
   Space space;
@@ -28,7 +35,9 @@ class Layer {
     int outputs;                ///< per sample
     std::int64_t weight_count;  ///< elements
     std::int64_t bias_count;
-    int fan_in;  ///< of a unit
+    int fan_in;  ///< of a unit: its row of the weight
+
+    [[nodiscard]] int units() const { return static_cast<int>(bias_count); }
   };
 
   Layer(const Layer&) = delete;
@@ -41,6 +50,8 @@ class Layer {
   /// The loss's derivatives by the output: filled by the layer above, or by the loss.
   [[nodiscard]] const Matrix<float>& output_error() const { return output_error_; }
 
+  [[nodiscard]] const float* bias() const { return bias_; }
+
   /// Where its parameters lie: for as long as the layer.
   void use(const float* weight, const float* bias) {
     weight_ = weight;
@@ -49,23 +60,23 @@ class Layer {
 
   /// \param input  samples x inputs; marks the layer in the step's figures where an output is NaN or infinite
   virtual void forward(const Matrix<float>& input, SampleRange range, const StepFigures& figures) = 0;
-  /// From the derivatives by the output to those before the activation: comes before the next two.
-  virtual void through_activation(SampleRange range) = 0;
-  /// The gradient of a range's summed loss, overwritten. \param input  as in forward()
-  virtual void gradients(const Matrix<float>& input, SampleRange range, float* weight, float* bias) = 0;
-  /// To the derivatives by the input; gradients() of the range comes before. \param input_error  overwritten
+  /// From the derivatives by the output to those before the activation, and their sum, the gradient by the bias, which is
+  /// overwritten: comes before the next two.
+  virtual void through_activation(SampleRange range, float* bias) = 0;
+  /// The gradient of a range's summed loss by some units' weights, overwritten. \param input  as in forward()
+  /// \param weight  of the first of the units
+  virtual void weight_gradient(const Matrix<float>& input, SampleRange range, UnitRange units,
+                               float* weight) = 0;
+  /// To the derivatives by the input; the range's weight_gradient() comes before. \param input_error  overwritten
   virtual void propagate(SampleRange range, const Matrix<float>& input_error) = 0;
 
  protected:
-  Layer(const LayerShare& share, Shape shape)
-      : share_(share),
-        shape_(std::move(shape)),
-        output_("sgd: outputs", share.samples, shape_.outputs),
-        output_error_("sgd: errors of outputs", share.samples, shape_.outputs) {}
+  /// \param largest  elements per sample of any matrix that the layer works with
+  /// \throws Error{input} for more than 2^31 elements of all samples
+  Layer(const LayerShare& share, Shape shape, std::int64_t largest);
 
   [[nodiscard]] const LayerShare& share() const { return share_; }
   [[nodiscard]] const float* weight() const { return weight_; }
-  [[nodiscard]] const float* bias() const { return bias_; }
 
  private:
   LayerShare share_;
@@ -85,10 +96,22 @@ class Layer {
           .form = form};
 }
 
-/// Every element of a range's rows, counted through.
-[[nodiscard]] inline Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>> elements_of(
-    const Space& space, SampleRange range, std::int64_t per_sample) {
-  return {space, range.begin * per_sample, range.end * per_sample};
+/// The derivatives by some units, of which there are as many as columns: a row per unit.
+[[nodiscard]] inline Factor units_of(const Matrix<float>& errors, SampleRange range, int per_sample,
+                                     UnitRange units) {
+  Factor factor = rows_of(errors, range, per_sample, Form::transposed);
+  factor.data += units.begin;
+  factor.row_distance = factor.columns;
+  factor.columns = units.size();
+  return factor;
+}
+
+/// Every element of a range's rows, counted through. They are fewer than 2^31, as Layer's constructor has seen: on GPUs
+/// a division of 64 bits would take longer than what is done with the element.
+[[nodiscard]] inline Kokkos::RangePolicy<Space, Kokkos::IndexType<int>> elements_of(const Space& space,
+                                                                                    SampleRange range,
+                                                                                    int per_sample) {
+  return {space, static_cast<int>(range.begin) * per_sample, static_cast<int>(range.end) * per_sample};
 }
 
 }  // namespace selvage::sgd

@@ -8,14 +8,16 @@ namespace selvage::sgd {
 
 enum class Form { as_is, transposed };
 
-/// A matrix in the space's memory, row-major and without gaps, borrowed for one product.
+/// A matrix in the space's memory, row-major, borrowed for one product.
 struct Factor {
   const float* data;
   int rows;
   int columns;
   Form form = Form::as_is;
+  int row_distance = 0;  ///< elements from row to row; 0: no gaps
 
   [[nodiscard]] int height() const { return form == Form::as_is ? rows : columns; }
+  [[nodiscard]] int distance() const { return row_distance > 0 ? row_distance : columns; }
   [[nodiscard]] int width() const { return form == Form::as_is ? columns : rows; }
 };
 

@@ -24,7 +24,7 @@ void MatrixProducts::multiply(const Factor& a, const Factor& b, float* result) c
   if (a.height() == 0 || b.width() == 0) return;
   library_->space.fence("sgd: before a product");
   cblas_sgemm(CblasRowMajor, transposition(a), transposition(b), a.height(), b.width(), a.width(), 1.0F,
-              a.data, a.columns, b.data, b.columns, 0.0F, result, b.width());
+              a.data, a.distance(), b.data, b.distance(), 0.0F, result, b.width());
 }
 
 }  // namespace selvage::sgd

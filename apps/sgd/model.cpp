@@ -56,7 +56,7 @@ void Model::make_dense_layers(const ModelShape& shape, const LayerShare& share) 
                            .ordinal = static_cast<int>(i) + 1,
                            .inputs = inputs,
                            .outputs = widths[i],
-                           .rectifies = i + 1 < widths.size()};
+                           .is_last = i + 1 == widths.size()};
     layers_.push_back(std::make_unique<Dense>(share, dense));
     inputs = widths[i];
   }
@@ -100,20 +100,24 @@ void Model::forward(SampleRange range, const StepFigures& figures) const {
 }
 
 void Model::score(SampleRange range, const Vector<int>& labels, const StepFigures& figures) const {
-  Layer& last = at(layers() - 1);
-  cross_entropy(space_, range, last.output(), labels, last.output_error(), figures);
-  last.through_activation(range);
+  const Layer& last = at(layers() - 1);
+  cross_entropy(space_, range, {last.output(), last.bias(), labels, last.output_error(), layers() - 1},
+                figures);
 }
 
-void Model::gradients(int layer, SampleRange range, const Vector<float>& gradients) const {
-  const std::size_t weight = weight_of(layer);
-  at(layer).gradients(input_of(layer), range, gradients.data() + tensors_[weight].begin,
-                      gradients.data() + tensors_[weight + 1].begin);
+void Model::bias_gradient(int layer, SampleRange range, const Vector<float>& gradients) const {
+  at(layer).through_activation(range, gradients.data() + tensors_[weight_of(layer) + 1].begin);
+}
+
+void Model::weight_gradient(int layer, SampleRange range, UnitRange units,
+                            const Vector<float>& gradients) const {
+  const Tensor& weight = tensors_[weight_of(layer)];
+  at(layer).weight_gradient(input_of(layer), range, units,
+                            gradients.data() + weight.begin + std::int64_t{units.begin} * weight.fan_in);
 }
 
 void Model::propagate(int layer, SampleRange range) const {
   at(layer).propagate(range, at(layer - 1).output_error());
-  at(layer - 1).through_activation(range);
 }
 
 }  // namespace selvage::sgd

@@ -57,11 +57,17 @@ class Model {
   /// ready for backward. \param labels  by sample on this rank
   void score(SampleRange range, const Vector<int>& labels, const StepFigures& figures) const;
 
-  /// The gradient of a range's summed loss by one layer's weight and bias, overwritten. \param gradients  of all tensors
-  void gradients(int layer, SampleRange range, const Vector<float>& gradients) const;
-  /// From the layer's output to that of the layer before; gradients() of layer and range comes before.
+  /// The gradient of a range's summed loss by one layer's bias, overwritten; comes before the next two.
+  /// \param gradients  of all tensors
+  void bias_gradient(int layer, SampleRange range, const Vector<float>& gradients) const;
+  /// The same by the weights of some of its units. \param gradients  of all tensors
+  void weight_gradient(int layer, SampleRange range, UnitRange units, const Vector<float>& gradients) const;
+  /// From the layer's output to that of the layer before; the layer's gradients by the range come before.
   /// \param layer  not the first
   void propagate(int layer, SampleRange range) const;
+
+  /// All units of a layer.
+  [[nodiscard]] UnitRange units_of(int layer) const { return {0, at(layer).shape().units()}; }
 
  private:
   [[nodiscard]] Layer& at(int layer) const { return *layers_[static_cast<std::size_t>(layer)]; }

@@ -31,12 +31,14 @@ struct Settings {
   bool overlap;  ///< gradients travel while others are computed
   bool bf16_on_the_wire;
   std::int64_t bucket_bytes;
+  int multiprocessors;  ///< of a GPU, that sums over ranks may take; 0: as many as help
   bool breakdown;
   std::int64_t report_every;      ///< steps between looks at the losses, which the host waits for
   bool graph;                     ///< a step is one graph, where that is possible
   std::int64_t checkpoint_every;  ///< steps; 0: never
+  double wanted_accuracy;         ///< what --verify asks for, of the test samples, from 0 to 1
+
   [[nodiscard]] bool is_synthetic() const { return data_path.starts_with("synthetic:"); }
-  double wanted_accuracy;  ///< what --verify asks for, of the test samples, from 0 to 1
 };
 
 /// Reads all keys and refuses unknown ones; the keys are listed in apps/sgd/README.md. Not collective.

@@ -91,7 +91,8 @@ Trainer::Trainer(const Space& space, const Settings& settings, const Context& co
       model_(space, shape_of(settings, data_), span_of(local_).end),
       labels_("sgd: labels", static_cast<std::size_t>(span_of(local_).end)),
       momentum_("sgd: momentum", model_.parameters().extent(0)),
-      gradients_(space_, context, settings, model_.tensors()),
+      pieces_(cut_gradients(model_, settings.bucket_bytes)),
+      gradients_(space_, context, settings, pieces_.tensors),
       schedule_{settings.rate, settings.warmup_steps,
                 settings.epochs * (data_.train.count() / settings.batch)},
       batches_(space_, data_.train, data_.width, settings.batch, settings.seed, schedule_,
@@ -114,14 +115,19 @@ void Trainer::backward() {
   const auto timer = breakdown_.time(space_, backward_phase_);
   gradients_.begin(space_);
   for (int layer = model_.layers() - 1; layer >= 0; --layer) {
-    const std::size_t weight = Model::weight_of(layer);
+    const GradientPieces::OfLayer& pieces = pieces_.layers[static_cast<std::size_t>(layer)];
     for (const SampleRange& grain : local_) {
-      model_.gradients(layer, grain, gradients_.grain());
-      gradients_.add(space_, weight, figures_);
-      gradients_.add(space_, weight + 1, figures_);
+      model_.bias_gradient(layer, grain, gradients_.grain());
+      gradients_.add(space_, pieces.bias, figures_);
     }
-    gradients_.ready(space_, weight + 1);
-    gradients_.ready(space_, weight);
+    gradients_.ready(space_, pieces.bias);
+    for (const auto& [units, tensor] : pieces.weight) {
+      for (const SampleRange& grain : local_) {
+        model_.weight_gradient(layer, grain, units, gradients_.grain());
+        gradients_.add(space_, tensor, figures_);
+      }
+      gradients_.ready(space_, tensor);
+    }
     if (layer == 0) continue;
     for (const SampleRange& grain : local_) model_.propagate(layer, grain);
   }
@@ -131,8 +137,7 @@ void Trainer::update() {
   const auto timer = breakdown_.time(space_, update_phase_);
   const Optimizer optimizer{.parameters = model_.parameters(),
                             .velocities = momentum_,
-                            .rates = batches_.rates(),
-                            .figures = figures_,
+                            .rate = batches_.rate(),
                             .batch = settings_.batch,
                             .momentum = static_cast<float>(settings_.momentum),
                             .decay = static_cast<float>(settings_.weight_decay)};
@@ -179,6 +184,7 @@ std::vector<Trainer::Step> Trainer::report() {
   const auto rows = Kokkos::create_mirror_view(Kokkos::HostSpace(), figures_.rows);
   Kokkos::deep_copy(space_, rows, figures_.rows);
   space_.fence("sgd: report");
+  batches_.recycle();
   gradients_.check();
   std::vector<std::int64_t> own;
   for (std::int64_t step = steps_reported_; step < steps_done_; ++step) {
@@ -214,9 +220,10 @@ void Trainer::require_usable(std::int64_t step, const std::int64_t* sums, const 
     if (own[Figures::unusable_samples] > 0)
       refuse(fmt::format("the loss after layer {} is too large", model_.name_of(model_.layers() - 1)));
     if (own[Figures::unusable_tensor] > 0)
-      refuse(fmt::format("the gradient of {} is NaN, infinite or above {}",
-                         model_.tensors()[static_cast<std::size_t>(number(Figures::unusable_tensor))].name,
-                         fixed_point::largest));
+      refuse(
+          fmt::format("the gradient of {} is NaN, infinite or above {}",
+                      gradients_.tensors()[static_cast<std::size_t>(number(Figures::unusable_tensor))].name,
+                      fixed_point::largest));
   });
 }
 

@@ -3,6 +3,7 @@
 #include "common/breakdown.hpp"
 #include "sgd/batches.hpp"
 #include "sgd/data_set.hpp"
+#include "sgd/gradient_pieces.hpp"
 #include "sgd/gradient_sum.hpp"
 #include "sgd/model.hpp"
 #include "sgd/schedule.hpp"
@@ -85,6 +86,7 @@ class Trainer {
   Model model_;
   Vector<int> labels_;
   Vector<float> momentum_;
+  GradientPieces pieces_;
   GradientSum gradients_;
   Schedule schedule_;
   Batches batches_;

@@ -1,6 +1,7 @@
 #include "sgd/training.hpp"
 
 #include "common/progress.hpp"
+#include "sgd/idx_file.hpp"
 
 #include <selvage/error.hpp>
 
@@ -8,9 +9,18 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <limits>
 
 namespace selvage::sgd {
+
+namespace {
+
+DataSet read_samples(const std::string& path) {
+  return std::filesystem::is_directory(path) ? read_idx_data_set(path) : read_data_set(path);
+}
+
+}  // namespace
 
 Training::Training(const Space& space, app::Session& session, app::Report& report, const Settings& settings,
                    const Context& context)
@@ -20,7 +30,7 @@ Training::Training(const Space& space, app::Session& session, app::Report& repor
       breakdown_("sgd", settings.breakdown),
       output_phase_(breakdown_.phase("output")),
       space_(space),
-      trainer_(space, settings, context, read_data_set(settings.data_path), breakdown_),
+      trainer_(space, settings, context, read_samples(settings.data_path), breakdown_),
       last_step_(std::min(settings.stop_step.value_or(std::numeric_limits<std::int64_t>::max()),
                           trainer_.schedule().steps)) {
   if (settings_.standard.restart_path) {

@@ -11,7 +11,7 @@ struct MoveByFixed {
 
   KOKKOS_FUNCTION void operator()(const std::int64_t i) const {
     const double mean = fixed_point::to_real(sums(i)) / static_cast<double>(optimizer.batch);
-    optimizer.move(i, static_cast<float>(mean), optimizer.rate());
+    optimizer.move(i, static_cast<float>(mean));
   }
 };
 
@@ -20,7 +20,7 @@ struct MoveByReal {
   Vector<float> sums;
 
   KOKKOS_FUNCTION void operator()(const std::int64_t i) const {
-    optimizer.move(i, sums(i) / static_cast<float>(optimizer.batch), optimizer.rate());
+    optimizer.move(i, sums(i) / static_cast<float>(optimizer.batch));
   }
 };
 

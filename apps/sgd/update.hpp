@@ -2,7 +2,6 @@
 
 #include "sgd/fixed_point.hpp"
 #include "sgd/space.hpp"
-#include "sgd/step_figures.hpp"
 
 #include <cstdint>
 
@@ -12,20 +11,16 @@ namespace selvage::sgd {
 struct Optimizer {
   Vector<float> parameters;
   Vector<float> velocities;
-  Vector<float> rates;  ///< by step of the epoch
-  StepFigures figures;
+  Vector<float> rate;  ///< of the step, one element
   std::int64_t batch;  ///< samples that a sum is over
   float momentum;
   float decay;
 
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION float rate() const {
-    return rates(figures.current() % rates.extent_int(0));
-  }
-  KOKKOS_INLINE_FUNCTION void move(std::int64_t i, float mean_gradient, float rate) const {
+  KOKKOS_INLINE_FUNCTION void move(std::int64_t i, float mean_gradient) const {
     const float weight = parameters(i);
     const float velocity = momentum * velocities(i) + (mean_gradient + decay * weight);
     velocities(i) = velocity;
-    parameters(i) = weight - rate * velocity;
+    parameters(i) = weight - rate(0) * velocity;
   }
 };
 

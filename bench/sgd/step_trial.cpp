@@ -108,9 +108,14 @@ double mean_loss(const std::vector<sgd::Trainer::Step>& steps) {
   return sum / static_cast<double>(steps.size());
 }
 
+using Parameters = Kokkos::View<float*, Kokkos::LayoutRight, Kokkos::HostSpace>;
+
+Parameters copied_parameters(const Training& training) {
+  return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), training.trainer.model().parameters());
+}
+
 void require_same_parameters(const Training& training) {
-  const auto parameters =
-      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), training.trainer.model().parameters());
+  const Parameters parameters = copied_parameters(training);
   const std::uint64_t hash = sgd::hash_bytes(parameters.data(), parameters.size() * sizeof(float));
   std::array<std::uint64_t, 2> bounds{hash, ~hash};
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, bounds.data(), 2, MPI_UINT64_T, MPI_MIN, training.comm),
@@ -118,7 +123,19 @@ void require_same_parameters(const Training& training) {
   if (bounds[0] != ~bounds[1]) throw Error(ErrorKind::verification, "ranks end with different parameters");
 }
 
+/// Every tensor has moved: a layer without a gradient would go unnoticed by the loss.
+void require_movement(const Training& training, const Parameters& before) {
+  const Parameters after = copied_parameters(training);
+  for (const sgd::Tensor& tensor : training.trainer.model().tensors()) {
+    const float* first = before.data() + tensor.begin;
+    if (std::equal(first, first + tensor.count, after.data() + tensor.begin))
+      throw Error(ErrorKind::verification, fmt::format("{} stays as it was", tensor.name));
+  }
+}
+
 void require_learning(Training& training) {
+  const Parameters before("bench: first parameters", training.trainer.model().parameters().extent(0));
+  Kokkos::deep_copy(before, training.trainer.model().parameters());
   training.run(warm_up_steps);
   const double first = mean_loss(training.trainer.report());
   training.run(4 * warm_up_steps);
@@ -127,6 +144,7 @@ void require_learning(Training& training) {
   const double last = mean_loss(training.trainer.report());
   if (!(last < first))
     throw Error(ErrorKind::verification, fmt::format("the loss goes from {} to {}", first, last));
+  require_movement(training, before);
   require_same_parameters(training);
 }
 
@@ -201,6 +219,12 @@ Record time_steps(const Context& context, const StepCase& given) {
   record.peers["hidden, %"] = 100 * traced.hidden_s / traced.communication_s;
   const double alone_s =
       app::max_over_ranks(context.comm(), "a lone step's time", mean(Training(alone, given, false).time()));
+  for (const int multiprocessors : given.other_multiprocessors) {
+    StepCase other = given;
+    other.settings.multiprocessors = multiprocessors;
+    record.peers[fmt::format("{} multiprocessors, us", multiprocessors)] =
+        mean(Training(context, other, false).time()) * 1e6;
+  }
   record.peers["alone, us"] = alone_s * 1e6;
   record.peers["scaling, %"] = 100 * alone_s / mean(seconds);
   return record;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace selvage::bench {
 
@@ -18,11 +19,13 @@ struct StepCase {
   int classes = 0;
   std::int64_t batch_of_rank = 0;
   std::int64_t steps_per_epoch = 0;
+  /// Measured as well: how many of a GPU sums may take.
+  std::vector<int> other_multiprocessors = {};
 };
 
 /// Trains on made-up samples, which are the same on any host.
 ///
-/// First all ranks must end with the same parameters and the loss must have fallen. Then 10 times 10 steps are timed, of
+/// First all ranks must end with the same parameters, every tensor must have moved, and the loss must have fallen. Then 10 times 10 steps are timed, of
 /// the slowest rank, and as many of each rank alone, without communication; and the events of steps that aren't captured
 /// tell how long buckets travel and how much of it backward hides. Collective.
 /// \throws Error{verification}

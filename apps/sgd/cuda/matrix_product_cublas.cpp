@@ -62,9 +62,10 @@ void MatrixProducts::multiply(const Factor& a, const Factor& b, float* result) c
   constexpr float one = 1;
   constexpr float zero = 0;
   // cuBLAS stores by columns: what lies there by rows is the transpose to it, and so is the result.
-  check_cublas(cublasSgemm(library_->handle(), transposition(b), transposition(a), b.width(), a.height(),
-                           a.width(), &one, b.data, b.columns, a.data, a.columns, &zero, result, b.width()),
-               "cublasSgemm");
+  check_cublas(
+      cublasSgemm(library_->handle(), transposition(b), transposition(a), b.width(), a.height(), a.width(),
+                  &one, b.data, b.distance(), a.data, a.distance(), &zero, result, b.width()),
+      "cublasSgemm");
 }
 
 }  // namespace selvage::sgd

@@ -70,7 +70,11 @@ struct Sample {
     run(range);
     const Vector<float> all("gradients", model.parameters().extent(0));
     for (int layer = model.layers() - 1; layer >= 0; --layer) {
-      model.gradients(layer, range, all);
+      model.bias_gradient(layer, range, all);
+      // In two parts, as where the first weight is cut.
+      const UnitRange units = model.units_of(layer);
+      model.weight_gradient(layer, range, {0, units.end / 2}, all);
+      model.weight_gradient(layer, range, {units.end / 2, units.end}, all);
       if (layer > 0) model.propagate(layer, range);
     }
     space.fence();
