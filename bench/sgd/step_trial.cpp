@@ -219,7 +219,8 @@ void describe(Record& record, const StepCase& given, const Timed& timed, int ran
 /// What communication costs. Collective over the context's communicator.
 void add_communication(Record& record, const Context& context, const Context& alone, const StepCase& given) {
   const Trace traced = trace(context, given);
-  record.choice += fmt::format(", {} buckets: {}", traced.buckets, fmt::join(traced.algorithms, ", "));
+  record.choice += fmt::format(", {} bucket{}: {}", traced.buckets, traced.buckets == 1 ? "" : "s",
+                               fmt::join(traced.algorithms, ", "));
   record.peers["communication, us"] = traced.communication_s * 1e6;
   record.peers["hidden, %"] = 100 * traced.hidden_s / traced.communication_s;
   for (const int multiprocessors : given.other_multiprocessors) {
