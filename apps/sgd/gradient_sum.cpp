@@ -19,6 +19,9 @@ std::vector<Vector<T>> parts_of(const Vector<T>& whole, const std::vector<Tensor
   return parts;
 }
 
+/// What a sum takes is lost to the products beside it; a single bucket has nothing beside it.
+constexpr int multiprocessors_beside_products = 8;
+
 struct AddGrain {
   Vector<float> grain;
   Vector<std::int64_t> fixed;
@@ -41,10 +44,12 @@ GradientSum::GradientSum(const Space& space, const Context& context, const Setti
     : ordered_(settings.ordered), overlap_(settings.overlap), tensors_(tensors) {
   const auto count = static_cast<std::size_t>(tensors.back().begin + tensors.back().count);
   grain_ = Vector<float>("sgd: gradients", count);
+  const auto bytes = static_cast<std::int64_t>(count * (ordered_ ? sizeof(std::int64_t) : sizeof(float)));
   GradientBucketsOptions options;
   options.operation = ReduceOperation::sum;
   options.fast = !settings.ordered;
-  options.multiprocessors = settings.multiprocessors;
+  options.multiprocessors =
+      settings.multiprocessors.value_or(bytes > settings.bucket_bytes ? multiprocessors_beside_products : 0);
   options.bucket_bytes = settings.bucket_bytes;
   options.bf16_on_the_wire = settings.bf16_on_the_wire;
   if (ordered_) {

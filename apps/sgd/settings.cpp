@@ -39,8 +39,9 @@ void read_communication(app::Input& input, Settings& settings) {
   settings.overlap = input.get_bool("comm.overlap", true);
   settings.bf16_on_the_wire = input.get_bool("comm.bf16", false);
   settings.bucket_bytes = input.get<std::int64_t>("comm.bucket_bytes", std::int64_t{25} << 20, {.least = 1});
-  settings.multiprocessors =
-      static_cast<int>(input.get<std::int64_t>("comm.multiprocessors", 8, {.least = 0, .most = 10000}));
+  if (input.has("comm.multiprocessors"))
+    settings.multiprocessors =
+        static_cast<int>(input.get<std::int64_t>("comm.multiprocessors", 0, {.least = 0, .most = 10000}));
   if (settings.ordered && settings.bf16_on_the_wire)
     input.reject("comm.bf16", "needs comm.reduce = \"fast\": the ordered reduction adds whole numbers");
   if (settings.is_synthetic() && settings.bf16_on_the_wire)

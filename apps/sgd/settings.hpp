@@ -31,7 +31,7 @@ struct Settings {
   bool overlap;  ///< gradients travel while others are computed
   bool bf16_on_the_wire;
   std::int64_t bucket_bytes;
-  int multiprocessors;  ///< of a GPU, that sums over ranks may take; 0: as many as help
+  std::optional<int> multiprocessors;  ///< of a GPU, that sums over ranks may take; 0: as many as help
   bool breakdown;
   std::int64_t report_every;      ///< steps between looks at the losses, which the host waits for
   bool graph;                     ///< a step is one graph, where that is possible

@@ -25,7 +25,6 @@ sgd::Settings fast_training(double rate) {
   settings.momentum = 0.9;
   settings.overlap = true;
   settings.bucket_bytes = std::int64_t{25} << 20;
-  settings.multiprocessors = 8;
   settings.graph = !sgd::on_host;
   return settings;
 }

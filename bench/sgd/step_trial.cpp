@@ -186,47 +186,63 @@ double backward_seconds(const Context& alone, StepCase given) {
   return (training.breakdown.seconds(phase) - before) / traced_steps;
 }
 
-}  // namespace
+struct Timed {
+  std::vector<double> seconds;  ///< of a step, by batch
+  bool is_captured = false;
+};
 
-Record time_steps(const Context& context, const StepCase& given) {
-  const bool is_alone = context.size() == 1;
-  const Context alone(sgd::Space(), MPI_COMM_SELF);
-  Record record;
-  record.name = fmt::format("sgd/{}/{}{}", given.model, context.size(), sgd::on_host ? "rank" : "gpu");
-  record.unit = "us/step";
-  std::vector<double> seconds;
-  {
-    Training training(context, given, false);
-    require_learning(training);
-    seconds = training.time();
-    require_same_parameters(training);
-    record.verified = true;
-    record.choice = training.trainer.is_captured() ? "a graph per step" : "steps enqueued";
-  }
-  record.value = mean(seconds) * 1e6;
+Timed time_verified(const Context& context, const StepCase& given) {
+  Training training(context, given, false);
+  require_learning(training);
+  Timed timed;
+  timed.seconds = training.time();
+  timed.is_captured = training.trainer.is_captured();
+  require_same_parameters(training);
+  return timed;
+}
+
+void describe(Record& record, const StepCase& given, const Timed& timed, int ranks) {
   std::vector<double> rates;
-  for (const double step_s : seconds)
-    rates.push_back(static_cast<double>(given.batch_of_rank * context.size()) / step_s);
+  for (const double step_s : timed.seconds)
+    rates.push_back(static_cast<double>(given.batch_of_rank * ranks) / step_s);
+  record.name = fmt::format("sgd/{}/{}{}", given.model, ranks, sgd::on_host ? "rank" : "gpu");
+  record.value = mean(timed.seconds) * 1e6;
+  record.unit = "us/step";
+  record.choice = timed.is_captured ? "a graph per step" : "steps enqueued";
   record.peers["samples/s"] = mean(rates);
   record.peers["samples/s +-"] = uncertainty(rates);
+  record.verified = true;
   record.repetitions = batches;
-  record.spread = (std::ranges::max(seconds) - std::ranges::min(seconds)) / mean(seconds);
-  record.peers["backward, us"] = backward_seconds(alone, given) * 1e6;
-  if (is_alone) return record;
+  record.spread = (std::ranges::max(timed.seconds) - std::ranges::min(timed.seconds)) / mean(timed.seconds);
+}
+
+/// What communication costs. Collective over the context's communicator.
+void add_communication(Record& record, const Context& context, const Context& alone, const StepCase& given) {
   const Trace traced = trace(context, given);
-  record.choice += fmt::format(", {} buckets: {}", traced.buckets, fmt::join(traced.algorithms, ", "));
+  record.choice += fmt::format(", {} bucket{}: {}", traced.buckets, traced.buckets == 1 ? "" : "s",
+                               fmt::join(traced.algorithms, ", "));
   record.peers["communication, us"] = traced.communication_s * 1e6;
   record.peers["hidden, %"] = 100 * traced.hidden_s / traced.communication_s;
-  const double alone_s =
-      app::max_over_ranks(context.comm(), "a lone step's time", mean(Training(alone, given, false).time()));
   for (const int multiprocessors : given.other_multiprocessors) {
     StepCase other = given;
     other.settings.multiprocessors = multiprocessors;
     record.peers[fmt::format("{} multiprocessors, us", multiprocessors)] =
         mean(Training(context, other, false).time()) * 1e6;
   }
+  const double own_s = mean(Training(alone, given, false).time());
+  const double alone_s = app::max_over_ranks(context.comm(), "a lone step's time", own_s);
   record.peers["alone, us"] = alone_s * 1e6;
-  record.peers["scaling, %"] = 100 * alone_s / mean(seconds);
+  record.peers["scaling, %"] = 100 * alone_s * 1e6 / record.value;
+}
+
+}  // namespace
+
+Record time_steps(const Context& context, const StepCase& given) {
+  const Context alone(sgd::Space(), MPI_COMM_SELF);
+  Record record;
+  describe(record, given, time_verified(context, given), context.size());
+  record.peers["backward, us"] = backward_seconds(alone, given) * 1e6;
+  if (context.size() > 1) add_communication(record, context, alone, given);
   return record;
 }
 

@@ -32,6 +32,10 @@ refuse "no_such.h5" --data "$scratch/no_such.h5"
 refuse "checkpoint_00000010.h5" --data "$checkpoint"
 
 refuse "layers is 6-16-4, and this run's is 6-17-4" --restart "$checkpoint" --set "model.hidden=[17]"
+refuse "6 features are no images of 4 x 2 pixels" --set "model.image=[4,2]" --set "model.channels=[3]"
+refuse "are too small for 2 convolutions" --set "model.image=[3,2]" --set "model.channels=[3,3]"
+mkdir "$scratch/idx"
+refuse "idx/train-images-idx3-ubyte: " --data "$scratch/idx"
 refuse "batch is 27, and this run's is 26" --restart "$checkpoint" --set train.batch=26
 refuse "seed is 1, and this run's is 2" --restart "$checkpoint" --set train.seed=2
 refuse "is after step 10, and this run ends at 5" --restart "$checkpoint" --steps 5

@@ -7,7 +7,8 @@ hash_of() { sed -n 's/.*"parameter_hash": "\(.*\)".*/\1/p' "$1/run.json"; }
 
 expect_success 1 "${training[@]}" --out "$scratch/one" --verify --set verify.accuracy=0.9
 expect_text "^VERIFY ok accuracy" "the samples are learnt"
-for settings in "2" "3 --set comm.bucket_bytes=64" "4 --set comm.overlap=false" "2 --set train.weight_decay=0"; do
+for settings in "2" "3 --set comm.bucket_bytes=64" "4 --set comm.overlap=false" "2 --set train.weight_decay=0" \
+  "2 --set run.report_every=5 --set run.breakdown=false --set run.graph=true"; do
   read -ra more <<<"$settings"
   rm -rf "$scratch/other"
   expect_success "${more[0]}" "${training[@]}" "${more[@]:1}" --out "$scratch/other"
@@ -17,6 +18,15 @@ for settings in "2" "3 --set comm.bucket_bytes=64" "4 --set comm.overlap=false" 
     cmp "$scratch/one/$file" "$scratch/other/$file" || fail "$file differs: $settings"
   done
 done
+
+# Convolutions as well.
+images=(--set "model.image=[3,2]" --set "model.channels=[5]")
+for ranks in 1 3; do
+  expect_success $ranks "${training[@]}" "${images[@]}" --out "$scratch/images$ranks"
+  expect_text "^VERIFY ok replicas" "ranks agree"
+done
+[[ $(hash_of "$scratch/images1") == $(hash_of "$scratch/images3") ]] || fail "other parameters: convolutions"
+[[ $(hash_of "$scratch/images1") != $(hash_of "$scratch/one") ]] || fail "convolutions change nothing"
 
 # What must change the bits does.
 for settings in "--set train.seed=2" "--set train.weight_decay=0.01" "--set train.warmup_steps=5" "--set train.momentum=0.8"; do

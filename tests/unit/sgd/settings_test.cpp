@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
+#include <vector>
 
 namespace selvage::sgd {
 namespace {
@@ -44,6 +46,19 @@ TEST(Settings, WrongValuesAreNamedWithTheirLine) {
   expect_refusal("[train]\nmomentum = 1.5\n", "a.toml:4:", "train.momentum");
   expect_refusal("[model]\nhidden = [0]\n", "a.toml:4:", "model.hidden");
   expect_refusal("[train]\nepoch = 3\n", "a.toml:4:", "train.epochs");
+}
+
+TEST(Settings, ConvolutionsHaveImages) {
+  const Settings settings = read("[model]\nimage = [28, 20]\nchannels = [32, 64]\n");
+  EXPECT_EQ(settings.image, (std::array{28, 20}));
+  EXPECT_EQ(settings.channels, (std::vector{32, 64}));
+  expect_refusal("[model]\nimage = [28]\n", "a.toml:4:", "height and width");
+  expect_refusal("[model]\nchannels = [0]\n", "a.toml:4:", "model.channels");
+}
+
+TEST(Settings, AStepThatIsTimedByPhasesIsNoGraph) {
+  EXPECT_TRUE(read("[run]\ngraph = true\nbreakdown = false\n").graph);
+  EXPECT_FALSE(read("[run]\ngraph = true\nbreakdown = true\n").graph);
 }
 
 TEST(Settings, WholeNumbersDontTravelAsBf16) {
