@@ -187,7 +187,7 @@ template <class Blocks>
   edge_first_kernel<<<grid, dim3(block_threads_x, block_threads_y), 0, space.cuda_stream()>>>(
       blocks, senders, static_cast<unsigned>(edge_slices), extents[0], extents[1]);
   if (const cudaError_t code = cudaGetLastError(); code != cudaSuccess)
-    check_cuda(code, "launching " + label);
+    app::check_cuda(code, "launching " + label);
   return true;
 }
 

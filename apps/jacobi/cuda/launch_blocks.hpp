@@ -1,6 +1,6 @@
 #pragma once
 
-#include "jacobi/cuda/check.hpp"
+#include "common/cuda/check.hpp"
 
 #include <Kokkos_Core.hpp>
 #include <cuda_runtime_api.h>
@@ -47,7 +47,7 @@ void launch_blocks(const Kokkos::Cuda& space, const std::string& label, const Fu
     }
   }
   if (const cudaError_t code = cudaGetLastError(); code != cudaSuccess)
-    check_cuda(code, "launching " + label);
+    app::check_cuda(code, "launching " + label);
 }
 
 }  // namespace selvage::jacobi::cuda

@@ -1,4 +1,4 @@
-#include "jacobi/cuda/check.hpp"
+#include "common/cuda/check.hpp"
 #include "jacobi/cuda/march.hpp"
 #include "jacobi/persistent/program.hpp"
 
@@ -224,7 +224,7 @@ template <class Real>
 int persistent_blocks_per_multiprocessor(bool has_source) {
   using Shape = MarchShape<Real>;
   int blocks = 0;
-  cuda::check_cuda(
+  app::check_cuda(
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, cuda::kernel_for<Real>(has_source),
                                                     Shape::warps_per_block * Shape::warp_threads, 0),
       "cudaOccupancyMaxActiveBlocksPerMultiprocessor of jacobi::persistent");
@@ -237,7 +237,7 @@ void launch_persistent(const PersistentProgram<Real>& program, const PersistentR
   const auto kernel = cuda::kernel_for<Real>(program.source_x != nullptr);
   kernel<<<static_cast<unsigned>(program.tiling.blocks), Shape::warps_per_block * Shape::warp_threads, 0,
            static_cast<cudaStream_t>(stream)>>>(program, run);
-  cuda::check_cuda(cudaGetLastError(), "launching jacobi::persistent");
+  app::check_cuda(cudaGetLastError(), "launching jacobi::persistent");
 }
 
 template int persistent_blocks_per_multiprocessor<float>(bool);

@@ -1,4 +1,4 @@
-#include "jacobi/cuda/check.hpp"
+#include "common/cuda/check.hpp"
 #include "jacobi/persistent.hpp"
 #include "jacobi/persistent/program.hpp"
 #include "jacobi/persistent/tiling.hpp"
@@ -90,9 +90,9 @@ Kokkos::View<Real*, Memory> upload(const std::vector<Real>& values) {
 TilingLimits limits_of(int strip_columns, int steps, int warps_per_block, int blocks_per_multiprocessor) {
   int multiprocessors = 0;
   int device = 0;
-  cuda::check_cuda(cudaGetDevice(&device), "cudaGetDevice");
-  cuda::check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
-                   "cudaDeviceGetAttribute");
+  app::check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  app::check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+                  "cudaDeviceGetAttribute");
   return {multiprocessors, blocks_per_multiprocessor, warps_per_block, steps, strip_columns};
 }
 
@@ -164,9 +164,9 @@ void PersistentSweeps<Real>::Parts::set_boundary(const Grid<2>& whole, const Pro
   const auto copy = [&](const Field<Real>& field, std::int64_t y, std::int64_t x,
                         const std::vector<Real>& values, std::size_t row_bytes, std::size_t row_count) {
     Real* const to = first_owned_cell(field) + y * static_cast<std::ptrdiff_t>(field.stride(0)) + x;
-    cuda::check_cuda(cudaMemcpy2D(to, pitch_bytes(), values.data(), row_bytes, row_bytes, row_count,
-                                  cudaMemcpyHostToDevice),
-                     "cudaMemcpy2D of boundary values");
+    app::check_cuda(cudaMemcpy2D(to, pitch_bytes(), values.data(), row_bytes, row_bytes, row_count,
+                                 cudaMemcpyHostToDevice),
+                    "cudaMemcpy2D of boundary values");
   };
   for (const std::int64_t x : {std::int64_t{-1}, columns}) {
     std::vector<Real> column;
@@ -235,20 +235,20 @@ void PersistentSweeps<Real>::load(const Real* first_cell, std::ptrdiff_t stride)
   // Always into the same field: then the exchange waits until neighbours are past their reads of its ghosts.
   parts_->current = 0;
   const Field<Real>& field = parts_->fields[0];
-  cuda::check_cuda(cudaMemcpy2DAsync(first_owned_cell(field), parts_->pitch_bytes(), first_cell,
-                                     static_cast<std::size_t>(stride) * sizeof(Real), parts_->row_bytes(),
-                                     parts_->rows(), cudaMemcpyDeviceToDevice, parts_->space.cuda_stream()),
-                   "cudaMemcpy2DAsync into the persistent fields");
+  app::check_cuda(cudaMemcpy2DAsync(first_owned_cell(field), parts_->pitch_bytes(), first_cell,
+                                    static_cast<std::size_t>(stride) * sizeof(Real), parts_->row_bytes(),
+                                    parts_->rows(), cudaMemcpyDeviceToDevice, parts_->space.cuda_stream()),
+                  "cudaMemcpy2DAsync into the persistent fields");
   parts_->halo.exchange(parts_->space, field);
 }
 
 template <class Real>
 void PersistentSweeps<Real>::store(Real* first_cell, std::ptrdiff_t stride) const {
   Kokkos::deep_copy(parts_->space, parts_->host_state, parts_->state);
-  cuda::check_cuda(cudaMemcpy2DAsync(first_cell, static_cast<std::size_t>(stride) * sizeof(Real),
-                                     this->first_cell(), parts_->pitch_bytes(), parts_->row_bytes(),
-                                     parts_->rows(), cudaMemcpyDeviceToDevice, parts_->space.cuda_stream()),
-                   "cudaMemcpy2DAsync out of the persistent fields");
+  app::check_cuda(cudaMemcpy2DAsync(first_cell, static_cast<std::size_t>(stride) * sizeof(Real),
+                                    this->first_cell(), parts_->pitch_bytes(), parts_->row_bytes(),
+                                    parts_->rows(), cudaMemcpyDeviceToDevice, parts_->space.cuda_stream()),
+                  "cudaMemcpy2DAsync out of the persistent fields");
   parts_->space.fence("jacobi: the persistent fields");
   parts_->check();
 }

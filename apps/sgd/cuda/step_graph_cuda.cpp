@@ -1,16 +1,14 @@
-#include "sgd/cuda/check.hpp"
+#include "common/cuda/check.hpp"
 #include "sgd/step_graph.hpp"
 
 #include <memory>
 
 namespace selvage::sgd {
 
-using cuda::check_cuda;
-
 std::function<void()> capture_step(const Space& space, const std::function<void()>& enqueue) {
   cudaStream_t stream = space.cuda_stream();
   cudaGraph_t graph = nullptr;
-  check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  app::check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
   try {
     enqueue();
   } catch (...) {
@@ -18,12 +16,12 @@ std::function<void()> capture_step(const Space& space, const std::function<void(
     static_cast<void>(cudaStreamEndCapture(stream, &graph));
     throw;
   }
-  check_cuda(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
+  app::check_cuda(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
   const std::unique_ptr<CUgraph_st, decltype(&cudaGraphDestroy)> captured(graph, cudaGraphDestroy);
   cudaGraphExec_t executable = nullptr;
-  check_cuda(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+  app::check_cuda(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
   const std::shared_ptr<CUgraphExec_st> owner(executable, cudaGraphExecDestroy);
-  return [owner, stream] { check_cuda(cudaGraphLaunch(owner.get(), stream), "cudaGraphLaunch"); };
+  return [owner, stream] { app::check_cuda(cudaGraphLaunch(owner.get(), stream), "cudaGraphLaunch"); };
 }
 
 }  // namespace selvage::sgd

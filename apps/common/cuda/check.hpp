@@ -8,7 +8,7 @@
 #include <source_location>
 #include <string_view>
 
-namespace selvage::jacobi::cuda {
+namespace selvage::app {
 
 /// Throws Error{cuda} with CUDA's own text unless `code` is cudaSuccess.
 inline void check_cuda(cudaError_t code, std::string_view call,
@@ -19,4 +19,4 @@ inline void check_cuda(cudaError_t code, std::string_view call,
               static_cast<int>(code), where);
 }
 
-}  // namespace selvage::jacobi::cuda
+}  // namespace selvage::app
