@@ -35,7 +35,7 @@ hardware() {
 
 # Tests that wait for ranks run one at a time, so that these have GPUs of their own.
 run_tests() {
-  local waiting='^(gpu|comm\.(allreduce|grid|halo|triggers|command_queue|typed_transfer)|jacobi|sgd|examples)\.'
+  local waiting='^(gpu|comm\.(allreduce|collectives|command_queue|gradient_buckets|grid|halo|list_halo|migration|sharded_buckets|tiled_allreduce|triggers|typed_transfer)|jacobi|md|sgd|examples)\.'
   limited 600 ctest --preset cuda --parallel "$jobs" --exclude-regex "$waiting"
   limited 1800 ctest --preset cuda --parallel 1 --tests-regex "$waiting"
 }
@@ -127,18 +127,19 @@ probe_links() {
 }
 
 measure() {
-  local out=$1 gpus=$2 filter=$3 several all
+  local out=$1 gpus=$2 filter=$3 several all reducing
+  mapfile -t reducing < <(up_to "$gpus" 2 3 4 8)
   mapfile -t several < <(up_to "$gpus" 2 4 8)
   mapfile -t all < <(up_to "$gpus" 1 2 4 8)
   probe_links "$out"
   measure_with "$out" "$filter" bench_latency comm "${several[@]}"
   measure_with "$out" "$filter" bench_halo comm "${several[@]}"
   # The built-in rule is what is measured, whatever table the user has.
-  SELVAGE_ALLREDUCE_TABLE=off measure_with "$out" "$filter" bench_allreduce comm "${several[@]}"
+  SELVAGE_ALLREDUCE_TABLE=off measure_with "$out" "$filter" bench_allreduce comm "${reducing[@]}"
   if is_wanted bench_allreduce && [[ allreduce/fp32 =~ $filter ]] && has_torch; then
     measure_torch "$out" allreduce "${several[@]}" || without_torch
   fi
-  measure_with "$out" "$filter" bench_overlap comm "${several[@]}"
+  measure_with "$out" "$filter" bench_overlap comm "${reducing[@]}"
   measure_with "$out" "$filter" bench_jacobi jacobi "${all[@]}"
   measure_with "$out" "$filter" bench_md md "${all[@]}"
   SELVAGE_ALLREDUCE_TABLE=off measure_with "$out" "$filter" bench_sgd sgd "${all[@]}"
