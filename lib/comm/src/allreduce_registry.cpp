@@ -122,7 +122,7 @@ std::vector<SizeRule> size_rules(const AllreduceFacts& facts) {
   constexpr int push_multiprocessors = 96;
   const bool pushes = facts.multiprocessors == 0 || facts.multiprocessors >= push_multiprocessors;
   return {{AllreduceAlgorithm::one_shot, 8 * kilobyte},
-          {AllreduceAlgorithm::one_shot_ll128, megabyte / 2 / facts.ranks},
+          {AllreduceAlgorithm::one_shot_ll128, megabyte / facts.ranks},
           {AllreduceAlgorithm::two_shot_ll128, 8 * megabyte},
           {pushes ? AllreduceAlgorithm::two_shot_push : AllreduceAlgorithm::two_shot, any}};
 }
