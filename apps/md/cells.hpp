@@ -52,6 +52,13 @@ struct CellGrid {
     const int last = count[axis] - 1 - reach;
     return cell < reach ? reach : cell > last ? last : cell;
   }
+  /// Whether cells of ghosts are around an owned atom's cell.
+  [[nodiscard]] KOKKOS_FUNCTION bool reaches_ghosts(int x, int y, int z) const {
+    return reaches_ghosts(0, x) || reaches_ghosts(1, y) || reaches_ghosts(2, z);
+  }
+  [[nodiscard]] KOKKOS_FUNCTION bool reaches_ghosts(int axis, int cell) const {
+    return cell < 2 * reach || cell >= count[axis] - 2 * reach;
+  }
   /// x runs fastest: cells beside each other along x are so in memory.
   [[nodiscard]] KOKKOS_FUNCTION int index(int x, int y, int z) const {
     return (z * count[1] + y) * count[0] + x;

@@ -86,9 +86,13 @@ class Engine {
   void count_atoms();
   void compute(bool measured);
   void begin_step();
+  void begin_step_and_send();
+  void compute_with_port();
   void finish_step();
   void thermostat_half_step();
-  [[nodiscard]] bool rebuild_is_due();
+  [[nodiscard]] bool may_rebuild_next() const;
+  [[nodiscard]] bool sends_from_kernels() const;
+  [[nodiscard]] bool have_moved_far();
   [[nodiscard]] double largest_displacement() const;
   void check_runaways() const;
   void check_overlap() const;
@@ -124,6 +128,12 @@ class Engine {
 };
 
 namespace detail {
+
+/// Whether ghosts may be sent by the kernel that moves atoms.
+template <class Ghosts>
+concept has_sender = requires(const Ghosts& ghosts) {
+  ghosts.sender();
+};
 
 /// The largest squared distance between two arrays of positions. Waits.
 template <class Real, class Space, class View>
@@ -206,16 +216,51 @@ Engine<Numbers, Space, Ghosts>::Engine(const Space& space, const State& state, c
 
 template <class Numbers, class Space, class Ghosts>
 void Engine<Numbers, Space, Ghosts>::advance(bool measured, bool rebuild_now) {
+  const bool may_rebuild = rebuild_now || may_rebuild_next();
+  // Sums need ghosts behind the owned positions, and so do lists.
+  if (!may_rebuild && !measured && sends_from_kernels()) {
+    begin_step_and_send();
+    compute_with_port();
+    return;
+  }
   begin_step();
-  ++step_;
-  step_is_open_ = true;
-  if (rebuild_now || rebuild_is_due()) {
+  if (may_rebuild && (rebuild_now || have_moved_far())) {
     rebuild(rebuild_now);
   } else {
     const auto timer = breakdown_.time(space_, ghost_phase_);
     ghosts_.update(space_, atoms_);
   }
   compute(measured);
+}
+
+template <class Numbers, class Space, class Ghosts>
+bool Engine<Numbers, Space, Ghosts>::sends_from_kernels() const {
+  if constexpr (detail::has_sender<Ghosts>) {
+    return list_.kind() == ListKind::full && ghosts_.sends_from_kernels();
+  } else {
+    return false;
+  }
+}
+
+template <class Numbers, class Space, class Ghosts>
+void Engine<Numbers, Space, Ghosts>::begin_step_and_send() {
+  if constexpr (detail::has_sender<Ghosts>) {
+    // As in begin_step().
+    if (nose_hoover_) finish_step();
+    const auto timer = breakdown_.time(space_, motion_phase_);
+    if (nose_hoover_) thermostat_half_step();
+    motion_.begin_step_and_send(space_, atoms_, step_, step_is_open_, ghosts_.sender());
+    ++step_;
+    step_is_open_ = true;
+  }
+}
+
+template <class Numbers, class Space, class Ghosts>
+void Engine<Numbers, Space, Ghosts>::compute_with_port() {
+  if constexpr (detail::has_sender<Ghosts>) {
+    const auto timer = breakdown_.time(space_, force_phase_);
+    compute_forces_with_port<Numbers>(space_, law_, atoms_, list_.table(), ghosts_.port());
+  }
 }
 
 template <class Numbers, class Space, class Ghosts>
@@ -229,6 +274,8 @@ void Engine<Numbers, Space, Ghosts>::begin_step() {
   } else {
     motion_.begin_step(space_, atoms_, step_);
   }
+  ++step_;
+  step_is_open_ = true;
 }
 
 template <class Numbers, class Space, class Ghosts>
@@ -251,8 +298,12 @@ void Engine<Numbers, Space, Ghosts>::compute(bool measured) {
 }
 
 template <class Numbers, class Space, class Ghosts>
-bool Engine<Numbers, Space, Ghosts>::rebuild_is_due() {
-  if ((step_ - listed_at_) % options_.rebuild_every != 0) return false;
+bool Engine<Numbers, Space, Ghosts>::may_rebuild_next() const {
+  return (step_ + 1 - listed_at_) % options_.rebuild_every == 0;
+}
+
+template <class Numbers, class Space, class Ghosts>
+bool Engine<Numbers, Space, Ghosts>::have_moved_far() {
   if (!options_.checks_displacement) return true;
   // Two atoms that come towards each other share the skin. Written so that NaN counts too.
   const auto timer = breakdown_.time(space_, list_phase_);

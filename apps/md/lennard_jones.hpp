@@ -5,6 +5,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -122,22 +123,70 @@ struct Kokkos::reduction_identity<selvage::md::detail::ForceSum<Real>> {
 namespace selvage::md {
 namespace detail {
 
-/// The same with several lanes for an atom, where a GPU would have too few threads otherwise. Lanes' sums are added in a
-/// fixed order, another one than a single thread's.
-template <class Numbers, class Space>
+/// Where forces find ghosts: behind the owned positions.
+template <class Real, class Space>
+struct ListedGhosts {
+  Kokkos::View<const Position<Real>*, typename Space::memory_space> positions;
+
+  template <class Team>
+  KOKKOS_FUNCTION const Position<Real>* around(const Team&, int, int) const {
+    return positions.data();
+  }
+};
+
+/// Or where other ranks' kernels put them (selvage::ListPort). Atoms away from the box's sides don't wait for them.
+template <class Real, class Space, class Port>
+struct PortGhosts {
+  /// Owned positions, and ghosts elsewhere.
+  struct Split {
+    const Position<Real>* owned;
+    const Position<Real>* ghosts;  ///< less the number of owned ones
+    int first_ghost;
+    KOKKOS_FUNCTION const Position<Real>& operator[](int atom) const {
+      return (atom < first_ghost ? owned : ghosts)[atom];
+    }
+  };
+
+  Kokkos::View<const Position<Real>*, typename Space::memory_space> positions;
+  Kokkos::View<const bool*, typename Space::memory_space> at_side;
+  Port port;
+  int owned;
+
+  template <class Team>
+  KOKKOS_FUNCTION Split around(const Team& team, int begin, int end) const {
+    // Somebody must await before atoms move again.
+    bool wanted = team.league_rank() == 0;
+    for (int atom = begin + team.team_rank(); atom < end; atom += team.team_size())
+      wanted = wanted || at_side(atom);
+    const Position<Real>* const ghosts = port.await(team, wanted);
+    return {positions.data(), ghosts == nullptr ? nullptr : ghosts - owned, owned};
+  }
+};
+
+/// The same as FullForces by teams, several lanes for an atom where a GPU would have too few threads otherwise. Lanes' sums
+/// are added in a fixed order, another one than a single thread's.
+template <class Numbers, class Space, class Ghosts>
 struct LaneForces {
   using Stored = typename Numbers::Stored;
   using Computed = typename Numbers::Computed;
   using Policy = Kokkos::TeamPolicy<Space>;
 
   FullForces<Numbers, Space> full;
+  Ghosts ghosts;
   int atoms;
+  int atoms_of_team;
 
   KOKKOS_FUNCTION void operator()(const typename Policy::member_type& team) const {
-    const int atom = team.league_rank() * team.team_size() + team.team_rank();
-    if (atom >= atoms) return;
+    const int begin = team.league_rank() * atoms_of_team;
+    const int end = begin + atoms_of_team < atoms ? begin + atoms_of_team : atoms;
+    const auto all = ghosts.around(team, begin, end);
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, begin, end), [&](int atom) { add(team, atom, all); });
+  }
+
+ private:
+  template <class Positions>
+  KOKKOS_FUNCTION void add(const typename Policy::member_type& team, int atom, const Positions& all) const {
     const Position<Stored> x = full.positions(atom);
-    const Position<Stored>* const all = full.positions.data();
     const LennardJones<Computed> law = full.law;
     ForceSum<Stored> force;
     Kokkos::parallel_reduce(
@@ -243,15 +292,17 @@ void run_forces(const Space& space, int atoms, const Functor& functor, PairSums*
   }
 }
 
-template <class Numbers, class Space>
-void run_lanes(const Space& space, int atoms, const FullForces<Numbers, Space>& functor, int lanes) {
-  if (atoms == 0) return;
-  constexpr int threads = 128;
-  const int atoms_per_team = threads / lanes;
-  const int teams = (atoms + atoms_per_team - 1) / atoms_per_team;
-  using Lanes = LaneForces<Numbers, Space>;
-  Kokkos::parallel_for("md::forces", typename Lanes::Policy(space, teams, atoms_per_team, lanes),
-                       Lanes{functor, atoms});
+template <class Numbers, class Space, class Ghosts>
+void run_lanes(const Space& space, int atoms, const FullForces<Numbers, Space>& functor, const Ghosts& ghosts,
+               int lanes) {
+  constexpr bool on_host =
+      Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible;
+  const int threads = on_host ? 1 : 128 / lanes;
+  const int atoms_of_team = on_host ? 1024 : threads;
+  const int teams = std::max(1, (atoms + atoms_of_team - 1) / atoms_of_team);
+  using Lanes = LaneForces<Numbers, Space, Ghosts>;
+  Kokkos::parallel_for("md::forces", typename Lanes::Policy(space, teams, threads, lanes),
+                       Lanes{functor, ghosts, atoms, atoms_of_team});
 }
 
 }  // namespace detail
@@ -265,7 +316,8 @@ void compute_forces(const Space& space, const LennardJones<typename Numbers::Com
   if (kind == ListKind::full) {
     detail::FullForces<Numbers, Space> functor{law, table, atoms.positions, atoms.forces};
     if (const int lanes = detail::force_lanes(space, atoms.owned); lanes > 1) {
-      detail::run_lanes(space, atoms.owned, functor, lanes);
+      const detail::ListedGhosts<typename Numbers::Stored, Space> ghosts{atoms.positions};
+      detail::run_lanes(space, atoms.owned, functor, ghosts, lanes);
       // Forces must not depend on whether something is measured.
       functor.stores = false;
       if (sums == nullptr) return;
@@ -277,6 +329,19 @@ void compute_forces(const Space& space, const LennardJones<typename Numbers::Com
                     Vec3<typename Numbers::Stored>{0, 0, 0});
   const detail::HalfForces<Numbers, Space> functor{law, table, atoms.positions, atoms.forces};
   detail::run_forces(space, atoms.owned, functor, sums);
+}
+
+/// The same with a full list, where other ranks' kernels put the ghosts: atoms near the box's sides wait until they are
+/// there, others don't. Enqueues.
+/// \param port  a ListPort of positions, after the launch that puts them
+template <class Numbers, class Space, class Port>
+void compute_forces_with_port(const Space& space, const LennardJones<typename Numbers::Computed>& law,
+                              const Atoms<typename Numbers::Stored, Space>& atoms,
+                              const NeighbourTable<Space>& table, const Port& port) {
+  const detail::FullForces<Numbers, Space> functor{law, table, atoms.positions, atoms.forces};
+  const detail::PortGhosts<typename Numbers::Stored, Space, Port> ghosts{atoms.positions, table.at_side, port,
+                                                                         atoms.owned};
+  detail::run_lanes(space, atoms.owned, functor, ghosts, detail::force_lanes(space, atoms.owned));
 }
 
 }  // namespace selvage::md

@@ -5,6 +5,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -66,8 +67,11 @@ struct Move {
   bool ends;
   bool begins;
 
-  KOKKOS_FUNCTION void operator()(int i) const {
+  KOKKOS_FUNCTION void operator()(int i) const { static_cast<void>(advance(i)); }
+  /// \return where the atom is then; nothing of use where no step begins
+  KOKKOS_FUNCTION Position<Real> advance(int i) const {
     const Real half = dt / 2;
+    Position<Real> at{};
     Vec3<Real> v = velocities(i);
     const Vec3<Real> f = forces(i);
     if (ends) {
@@ -77,13 +81,39 @@ struct Move {
     if (begins) {
       v = {v.x + half * f.x, v.y + half * f.y, v.z + half * f.z};
       const Position<Real> x = positions(i);
-      positions(i) = {x.x + dt * v.x, x.y + dt * v.y, x.z + dt * v.z, 0};
+      at = {x.x + dt * v.x, x.y + dt * v.y, x.z + dt * v.z, 0};
+      positions(i) = at;
       // Written so that NaN counts too.
       if (!(dt * dt * (v.x * v.x + v.y * v.y + v.z * v.z) <= squared_limit)) {
         RunawayWatch<Space>::note(runaway, step + 1, ids(i));
       }
     }
     velocities(i) = v;
+    return at;
+  }
+};
+
+/// The same, and sends each atom's ghosts as soon as it has moved.
+/// \tparam Sender  see RankGhosts::Sender
+template <class Real, class Space, class Sender>
+struct MoveAndSend {
+  using Policy = Kokkos::TeamPolicy<Space>;
+  static constexpr bool on_host =
+      Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible;
+  static constexpr int threads = on_host ? 1 : 128;
+  static constexpr int atoms_of_team = on_host ? 4096 : threads;
+
+  Move<Real, Space> move;
+  Sender sender;
+  int atoms;
+
+  KOKKOS_FUNCTION void operator()(const typename Policy::member_type& team) const {
+    const auto turn = sender.port.open(team);
+    const int begin = team.league_rank() * atoms_of_team;
+    const int end = begin + atoms_of_team < atoms ? begin + atoms_of_team : atoms;
+    for (int i = begin + team.team_rank(); i < end; i += team.team_size())
+      sender.send(turn, i, move.advance(i));
+    turn.close(team);
   }
 };
 
@@ -110,23 +140,38 @@ class Motion {
     move(space, atoms, step, true, true);
   }
 
+  /// The same as the last two, where ghosts are sent on the way. \param ends  whether a step ends, too
+  template <class Sender>
+  void begin_step_and_send(const Space& space, const Atoms<Real, Space>& atoms, std::int64_t step, bool ends,
+                           const Sender& sender) const {
+    using Send = detail::MoveAndSend<Real, Space, Sender>;
+    // One team at least: others wait for what this rank releases, whether it has atoms or not.
+    const int teams = std::max(1, (atoms.owned + Send::atoms_of_team - 1) / Send::atoms_of_team);
+    Kokkos::parallel_for("md::move_and_send", typename Send::Policy(space, teams, Send::threads),
+                         Send{functor(atoms, step, ends, true), sender, atoms.owned});
+  }
+
   [[nodiscard]] const RunawayWatch<Space>& watch() const { return watch_; }
 
  private:
   void move(const Space& space, const Atoms<Real, Space>& atoms, std::int64_t step, bool ends,
             bool begins) const {
-    const detail::Move<Real, Space> functor{atoms.positions,
-                                            atoms.velocities,
-                                            atoms.forces,
-                                            atoms.ids,
-                                            watch_.seen(),
-                                            langevin_,
-                                            static_cast<Real>(dt_),
-                                            static_cast<Real>(limit_ * limit_),
-                                            step,
-                                            ends,
-                                            begins};
-    Kokkos::parallel_for("md::move", Kokkos::RangePolicy<Space>(space, 0, atoms.owned), functor);
+    Kokkos::parallel_for("md::move", Kokkos::RangePolicy<Space>(space, 0, atoms.owned),
+                         functor(atoms, step, ends, begins));
+  }
+  [[nodiscard]] detail::Move<Real, Space> functor(const Atoms<Real, Space>& atoms, std::int64_t step,
+                                                  bool ends, bool begins) const {
+    return {atoms.positions,
+            atoms.velocities,
+            atoms.forces,
+            atoms.ids,
+            watch_.seen(),
+            langevin_,
+            static_cast<Real>(dt_),
+            static_cast<Real>(limit_ * limit_),
+            step,
+            ends,
+            begins};
   }
 
   double dt_;

@@ -15,6 +15,7 @@ template <class Space>
 struct NeighbourTable {
   Kokkos::View<int**, typename Space::array_layout, typename Space::memory_space> neighbours;
   Kokkos::View<int*, typename Space::memory_space> counts;
+  Kokkos::View<bool*, typename Space::memory_space> at_side;  ///< false: none of the neighbours is a ghost
 };
 
 namespace detail {
@@ -65,6 +66,7 @@ struct FindNeighbours {
       }
     }
     table.counts(atom) = found;
+    table.at_side(atom) = grid.reaches_ghosts(cell[0], cell[1], cell[2]);
     if (found > longest) longest = found;
   }
 
@@ -140,6 +142,8 @@ class NeighbourList {
     const auto rows = static_cast<std::size_t>(atoms) + static_cast<std::size_t>(atoms) / 32;
     table_.counts =
         decltype(table_.counts)(Kokkos::view_alloc("neighbour counts", Kokkos::WithoutInitializing), rows);
+    table_.at_side =
+        decltype(table_.at_side)(Kokkos::view_alloc("atoms at sides", Kokkos::WithoutInitializing), rows);
     table_.neighbours = decltype(table_.neighbours)(
         Kokkos::view_alloc("neighbours", Kokkos::WithoutInitializing), rows, static_cast<std::size_t>(room));
   }

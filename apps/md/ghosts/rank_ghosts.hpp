@@ -75,6 +75,20 @@ class RankGhosts {
   template <class T>
   using Array = Kokkos::View<T*, typename Space::memory_space>;
 
+  using Port = ListPort<Position<Real>>;
+  /// For the kernel that moves atoms: their ghosts go out as they move.
+  struct Sender {
+    Port port;
+    Array<int> first_entries;  ///< by atom; one more
+    Kokkos::View<const Real* [4], Kokkos::LayoutRight, typename Space::memory_space> shifts;  ///< by entry
+
+    KOKKOS_FUNCTION void send(const typename Port::Turn& turn, int atom, const Position<Real>& p) const {
+      for (int entry = first_entries(atom); entry < first_entries(atom + 1); ++entry) {
+        turn.put(entry, {p.x + shifts(entry, 0), p.y + shifts(entry, 1), p.z + shifts(entry, 2), 0});
+      }
+    }
+  };
+
   /// \param width  how far beyond the box ghosts are wanted
   /// \throws Error{input} where a rank's box is shorter than that
   RankGhosts(const Space& space, const Context& context, const Decomposition& decomposition, double width)
@@ -116,7 +130,7 @@ class RankGhosts {
 
   void build(const Space& space, Atoms<Real, Space>& atoms) {
     static_cast<void>(
-        detail::reserve(first_entries_, "first entries", static_cast<std::size_t>(atoms.owned)));
+        detail::reserve(first_entries_, "first entries", static_cast<std::size_t>(atoms.owned) + 1));
     const auto entries = static_cast<std::size_t>(count(space, atoms, first_entries_));
     const auto entry_atoms = detail::reserve(entry_atoms_, "entry atoms", entries);
     const auto entry_ranks = detail::reserve(entry_ranks_, "entry ranks", entries);
@@ -133,7 +147,15 @@ class RankGhosts {
     reserve_ghosts(space, atoms, static_cast<int>(list_->ghosts()));
     atoms.ghosts = static_cast<int>(list_->ghosts());
     update(space, atoms);
+    if (sends_from_kernels())
+      sender_ = Sender{list_->template device<Position<Real>>(space), first_entries_, entry_shifts_};
   }
+
+  /// Whether steps may send ghosts from the kernel that moves atoms, and find those of others in port() instead of behind
+  /// the owned positions. The same on all ranks; after the first build().
+  [[nodiscard]] bool sends_from_kernels() const { return list_->has_device(); }
+  [[nodiscard]] const Sender& sender() const { return sender_; }
+  [[nodiscard]] const Port& port() const { return sender_.port; }
 
   void update(const Space& space, const Atoms<Real, Space>& atoms) {
     using Rows =
@@ -178,11 +200,13 @@ class RankGhosts {
   std::int64_t count(const Space& space, const Atoms<Real, Space>& atoms, const Array<int>& first) const {
     const auto positions = atoms.positions;
     const auto around = targets();
+    const int owned = atoms.owned;
     std::int64_t entries = 0;
     Kokkos::parallel_scan(
-        "md::count_entries", Kokkos::RangePolicy<Space>(space, 0, atoms.owned),
+        "md::count_entries", Kokkos::RangePolicy<Space>(space, 0, owned + 1),
         KOKKOS_LAMBDA(int i, std::int64_t& sum, bool last) {
           if (last) first(i) = static_cast<int>(sum);
+          if (i == owned) return;
           const Position<Real> p = positions(i);
           for (int t = around.next(p, 0); t < around.count; t = around.next(p, t + 1)) ++sum;
         },
@@ -295,6 +319,7 @@ class RankGhosts {
   Array<detail::GhostTarget<Real>> targets_;
   Migration migration_;
   std::optional<ListHalo> list_;
+  Sender sender_;
   Array<int> owners_;
   Array<int> first_entries_;
   Array<int> entry_atoms_;

@@ -53,6 +53,13 @@ void ListHalo::finish_on(detail::Executor& executor, detail::ListMover& mover) {
   const detail::DeviceScope scope(plan_->device());
   plan_->finish(executor, mover);
 }
+bool ListHalo::has_device() const {
+  return plan_->may_open_port();
+}
+detail::ListPortTable ListHalo::open_port_on(detail::Executor& executor, std::size_t element_bytes) {
+  const detail::DeviceScope scope(plan_->device());
+  return plan_->open_port(executor, element_bytes);
+}
 void ListHalo::check() const {
   plan_->check();
 }

@@ -12,10 +12,11 @@
 namespace selvage::detail {
 namespace {
 
-/// Tags: of a plan's messages, of what connects peers, and of sparse exchanges.
+/// Tags: of a plan's messages, of what connects peers and opens ports, and of sparse exchanges.
 constexpr int message_tag = 0;
 constexpr int connect_tag = 1;
-constexpr int sparse_tag = 2;
+constexpr int port_tag = 2;
+constexpr int sparse_tag = 3;
 constexpr int tags_per_list = sparse_tag + tags_per_sparse_exchange;
 
 }  // namespace
@@ -51,6 +52,7 @@ bool ListPlan::may_use_kernels() const {
 /// What is in flight, above all where it failed, leaves messages behind.
 ListPlan::~ListPlan() {
   if (in_flight_) context_->give_up();
+  port_.reset();
   paths_.clear();
   if (!on_host_) context_->try_barrier();
 }
@@ -185,7 +187,33 @@ void ListPlan::begin(Executor& executor) {
 
 void ListPlan::check() {
   if (kernels_ == nullptr || !failure_.empty()) return;
-  noting_failure([&] { kernels_->check(); });
+  noting_failure([&] {
+    kernels_->check();
+    if (port_) port_->check();
+  });
+}
+
+bool ListPlan::may_open_port() const {
+  return kernels_ != nullptr && context_->machine().host_count() == 1 &&
+         context_->mapping_refusal(on_host_ ? MemoryKind::host : MemoryKind::device).empty();
+}
+
+ListPortTable ListPlan::open_port(Executor& executor, std::size_t element_bytes) {
+  if (!may_open_port()) {
+    throw Error(
+        ErrorKind::unsupported,
+        "kernels can't put a list's ghosts here: that takes ranks of one host whose kernels reach each "
+        "other's memory, by the peer transport, and on hosts the initiation kernel");
+  }
+  begin(executor);
+  // Kernels may still use the table of before.
+  executor.fence();
+  ListPortTable table;
+  noting_failure([&] {
+    if (!port_) port_ = std::make_unique<ListPortPlan>(*context_, first_tag_ + port_tag, on_host_);
+    table = port_->open(links_, index_, element_bytes, executor);
+  });
+  return table;
 }
 
 void ListPlan::begin(Executor& executor, const ListMover& mover, ListOperation operation) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "list_port_plan.hpp"
 #include "lists/kernel_lists.hpp"
 #include "lists/list_choice.hpp"
 #include "lists/list_path.hpp"
@@ -42,6 +43,10 @@ class ListPlan {
   void finish(Executor& executor, ListMover& mover);
   /// Both at once.
   void exchange(Executor& executor, ListMover& mover, ListOperation operation);
+  /// Whether kernels of all ranks reach each other's memory, so that open_port() is possible; the same on all ranks.
+  [[nodiscard]] bool may_open_port() const;
+  /// For the lists as they are. Collective among ranks that share ghosts. \throws what ListHalo::device() says
+  [[nodiscard]] ListPortTable open_port(Executor& executor, std::size_t element_bytes);
   /// Throws what kernels have found that signal and wait by themselves, once they have ended.
   void check();
 
@@ -105,6 +110,7 @@ class ListPlan {
   std::vector<std::unique_ptr<ListLink>> links_;  ///< by rank
   std::map<int, Path> chosen_;                    ///< by rank
   std::map<Transport, std::unique_ptr<ListPath>> paths_;
+  std::unique_ptr<ListPortPlan> port_;
   KernelListPath* kernels_ = nullptr;  ///< of paths_: that of peers, where kernels signal and wait
   std::unique_ptr<ListPath> self_path_;
   bool fences_first_ = false;

@@ -4,9 +4,11 @@
 #include <selvage/comm/detail/kokkos_list_mover.hpp>
 #include <selvage/comm/detail/kokkos_list_source.hpp>
 #include <selvage/comm/list_options.hpp>
+#include <selvage/comm/list_port.hpp>
 
 #include <Kokkos_Core.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -114,6 +116,19 @@ class ListHalo {
     finish_on(executor, *std::exchange(pending.mover_, nullptr));
   }
 
+  /// Whether kernels can put ghosts by themselves: where all ranks are of one host, the transport is peer, and particles
+  /// lie in GPU memory or the initiation is kernel. The same on all ranks.
+  [[nodiscard]] bool has_device() const;
+  /// A handle with which kernels put the ghosts of this list, and await their own. Collective among ranks that share
+  /// ghosts, after each rebuild() until which it is valid. Ghosts of ports lie in memory of the list, not in Views.
+  ///
+  /// \tparam T     what a ghost is: trivially copyable; the same size on all ranks
+  /// \param space  of kernels that use it; waits for what it was given before
+  /// \throws Error{unsupported} where has_device() is false; Error{usage}: elements of another size on another rank;
+  ///         Error{timeout}
+  template <class T, class Space>
+  [[nodiscard]] ListPort<T> device(const Space& space);
+
   /// Throws what kernels have found that wait for other ranks by themselves, as they do on GPUs: Error{timeout}, and
   /// Error{usage} where ranks do different things. Every call but finish() throws it too, as soon as it is known; after a
   /// fence this one knows all. Does nothing where the host waits.
@@ -138,9 +153,20 @@ class ListHalo {
   void gather_on(detail::Executor& executor, detail::ListMover& mover);
   void scatter_add_on(detail::Executor& executor, detail::ListMover& mover);
   void finish_on(detail::Executor& executor, detail::ListMover& mover);
+  [[nodiscard]] detail::ListPortTable open_port_on(detail::Executor& executor, std::size_t element_bytes);
 
   std::shared_ptr<detail::ListPlan> plan_;  // shared only so that its type may stay incomplete here
 };
+
+template <class T, class Space>
+ListPort<T> ListHalo::device(const Space& space) {
+  static_assert(std::is_trivially_copyable_v<T>, "ghosts travel as bytes");
+  detail::KokkosExecutor<Space> executor(space);
+  const detail::ListPortTable table = open_port_on(executor, sizeof(T));
+  Kokkos::parallel_for("comm::place_ghosts", Kokkos::RangePolicy<Space>(space, 0, entries()),
+                       detail::PlaceGhosts{table, index().order});
+  return ListPort<T>(table);
+}
 
 template <class Mover>
 class [[nodiscard]] ListHalo::Pending {

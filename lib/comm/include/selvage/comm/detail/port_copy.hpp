@@ -1,5 +1,6 @@
 #pragma once
 
+#include <selvage/comm/detail/all_of_team.hpp>
 #include <selvage/comm/detail/port_table.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -15,13 +16,6 @@ class PortPlan;
 /// Element `index` of four, without an address: the array stays in registers.
 [[nodiscard]] KOKKOS_INLINE_FUNCTION std::int64_t pick(const std::int64_t* values, int index) {
   return index == 0 ? values[0] : index == 1 ? values[1] : index == 2 ? values[2] : values[3];
-}
-
-/// A barrier; true on all threads of the team when it is true on all of them.
-template <class Team>
-[[nodiscard]] KOKKOS_INLINE_FUNCTION bool all_of_team(const Team& team, bool mine) {
-  KOKKOS_IF_ON_DEVICE((return __syncthreads_and(mine) != 0;))
-  KOKKOS_IF_ON_HOST((int least = mine ? 1 : 0; team.team_reduce(Kokkos::Min<int>(least)); return least != 0;))
 }
 
 /// Those cells of a region that lie in a box, and the copy of them by one team.

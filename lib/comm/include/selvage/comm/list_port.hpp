@@ -1,0 +1,146 @@
+#pragma once
+
+#include <selvage/comm/detail/all_of_team.hpp>
+#include <selvage/comm/detail/list_port_table.hpp>
+#include <selvage/comm/detail/polling.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace selvage {
+
+/// The handle through which a kernel sends its own particles and reads its ghosts: ListHalo::device() makes it, kernels copy
+/// it. Small, trivially copyable, and valid until the list's next rebuild().
+///
+/// Triggered operations in direct form (LeBeane, thesis ch. 6), for lists: the put is fused into the kernel that computes
+/// the particles. Its threshold is the launch: when the last team has closed its turn, the peers' flags are released.
+/// Ghosts lie where the peers' kernels store them, so nothing is packed, unpacked or copied.
+///
+/// A launch that puts begins with open() and ends with close() on every team, and puts every entry of the list once. After
+/// it, on the same instance, any number of kernels may await() and read; one of them must before the next launch that
+/// puts. All ranks that share ghosts make the same launches that put. What goes wrong is thrown by ListHalo::check(), after
+/// a fence, and by the list's next call: Error{timeout} that names the rank whose ghosts didn't come, Error{usage} where
+/// nothing was awaited between two launches that put.
+///
+/// \tparam T  what a ghost is: trivially copyable
+template <class T>
+class ListPort {
+ public:
+  class Turn;
+
+  ListPort() = default;
+  explicit ListPort(const detail::ListPortTable& table) : table_(table) {}
+
+  template <class Team>
+  [[nodiscard]] KOKKOS_FUNCTION Turn open(const Team& team) const;
+
+  /// Waits until all ghosts of the last launch that put are there, if any thread of the team wants them. Called by all
+  /// threads of a team.
+  /// \return the ghosts, in the list's order, until the next launch but one that puts; null where no thread wanted them
+  template <class Team>
+  [[nodiscard]] KOKKOS_FUNCTION const T* await(const Team& team, bool wanted = true) const;
+
+ private:
+  KOKKOS_FUNCTION void await_peer(int place, std::uint64_t epoch) const;
+  KOKKOS_FUNCTION void report(detail::ListPortFault::Kind kind, std::int64_t rank, std::uint64_t wanted,
+                              std::uint64_t seen) const;
+  [[nodiscard]] KOKKOS_FUNCTION bool has_failed() const {
+    return Kokkos::atomic_load(&table_.state->failed) != 0;
+  }
+
+  detail::ListPortTable table_;
+};
+
+/// One team's part of a launch that puts.
+template <class T>
+class ListPort<T>::Turn {
+ public:
+  /// Stores the ghost of an entry; by one thread.
+  /// \param place  of the entry in the list that rebuild() was given
+  KOKKOS_FUNCTION void put(std::int64_t place, const T& ghost) const {
+    if (!may_put_) return;
+    const detail::ListPortPlace to = port_.table_.places[place];
+    const detail::ListPortPeer& peer = port_.table_.peers[to.peer];
+    std::byte* const ghosts = epoch_ % 2 == 0 ? peer.ghosts : peer.ghosts + peer.to_odd_epochs;
+    reinterpret_cast<T*>(ghosts)[to.ghost] = ghost;
+  }
+
+  /// Called by all threads of every team, after their puts.
+  template <class Team>
+  KOKKOS_FUNCTION void close(const Team& team) const {
+    team.team_barrier();
+    Kokkos::single(Kokkos::PerTeam(team), [&]() {
+      const detail::ListPortTable& table = port_.table_;
+      if (!detail::is_last_of(table.state->teams_done, static_cast<std::uint64_t>(team.league_size())))
+        return;
+      // After a failure nothing may pass for a later epoch.
+      if (!port_.has_failed()) {
+        // Publishes to every peer: its ghosts, stored by all teams, which is_last_of() has seen; and that kernels before
+        // this launch have read theirs.
+        detail::publish();
+        for (int peer = 0; peer < table.peer_count; ++peer)
+          detail::publish_epoch(*table.peers[peer].arrived, epoch_);
+      }
+      table.state->epoch = epoch_;
+    });
+  }
+
+ private:
+  friend class ListPort;
+  KOKKOS_FUNCTION Turn(const ListPort& port, std::uint64_t epoch, bool may_put)
+      : port_(port), epoch_(epoch), may_put_(may_put) {}
+
+  const ListPort& port_;
+  std::uint64_t epoch_;
+  bool may_put_;
+};
+
+template <class T>
+template <class Team>
+KOKKOS_FUNCTION typename ListPort<T>::Turn ListPort<T>::open(const Team&) const {
+  const detail::ListPortState& state = *table_.state;
+  const std::uint64_t before = state.epoch;
+  const std::uint64_t awaited = state.awaited;
+  if (awaited != before && table_.peer_count > 0)
+    report(detail::ListPortFault::not_awaited, 0, before, awaited);
+  return {*this, before + 1, !has_failed()};
+}
+
+template <class T>
+template <class Team>
+KOKKOS_FUNCTION const T* ListPort<T>::await(const Team& team, bool wanted) const {
+  if (detail::all_of_team(team, !wanted)) return nullptr;
+  const std::uint64_t epoch = table_.state->epoch;
+  for (int peer = team.team_rank(); peer < table_.peer_count; peer += team.team_size())
+    await_peer(peer, epoch);
+  team.team_barrier();
+  // For this instance's next launch that puts.
+  Kokkos::single(Kokkos::PerTeam(team), [&]() { Kokkos::atomic_store(&table_.state->awaited, epoch); });
+  return reinterpret_cast<const T*>(epoch % 2 == 0 ? table_.ghosts : table_.ghosts + table_.to_odd_epochs);
+}
+
+template <class T>
+KOKKOS_FUNCTION void ListPort<T>::await_peer(int place, std::uint64_t epoch) const {
+  const detail::Flag& arrived = table_.arrived[place];
+  // Acquires the peer's stores to this rank's ghosts.
+  const detail::HasReached reached{&arrived.epoch, epoch};
+  if (detail::poll_until([&] { return reached() || has_failed(); }, table_.timeout_ns)) return;
+  report(detail::ListPortFault::late, table_.peers[place].rank, epoch, detail::acquire_epoch(arrived));
+}
+
+/// The first failure goes to the host; later ones follow from it.
+template <class T>
+KOKKOS_FUNCTION void ListPort<T>::report(detail::ListPortFault::Kind kind, std::int64_t rank,
+                                         std::uint64_t wanted, std::uint64_t seen) const {
+  if (Kokkos::atomic_exchange(&table_.state->failed, 1U) != 0) return;
+  detail::ListPortFault& fault = *table_.fault;
+  fault.rank = rank;
+  fault.wanted = wanted;
+  fault.seen = seen;
+  // Publishes to the host: the description above.
+  detail::release_word(fault.kind, kind);
+}
+
+}  // namespace selvage
