@@ -179,17 +179,29 @@ class CellBins {
 template <class Real, class Space>
 void reorder(const Space& space, Atoms<Real, Space>& atoms, Atoms<Real, Space>& spare,
              const CellBins<Real, Space>& bins) {
-  const auto order = bins.order();
-  const auto permute = [&](auto& array, auto& other, const char* label) {
-    if (other.extent(0) < array.extent(0))
-      other = detail::uninitialised<std::decay_t<decltype(array)>>(label, array.extent(0));
-    detail::gather(space, atoms.owned, order, array, other);
-    std::swap(array, other);
+  const auto reserve = [](auto& array, const auto& like, const char* label) {
+    if (array.extent(0) < like.extent(0))
+      array = detail::uninitialised<std::decay_t<decltype(array)>>(label, like.extent(0));
   };
-  permute(atoms.positions, spare.positions, "positions");
-  permute(atoms.velocities, spare.velocities, "velocities");
-  permute(atoms.ids, spare.ids, "ids");
-  permute(atoms.images, spare.images, "images");
+  reserve(spare.positions, atoms.positions, "positions");
+  reserve(spare.velocities, atoms.velocities, "velocities");
+  reserve(spare.ids, atoms.ids, "ids");
+  reserve(spare.images, atoms.images, "images");
+  const auto order = bins.order();
+  const auto from = atoms;
+  const auto to = spare;
+  Kokkos::parallel_for(
+      "md::reorder", Kokkos::RangePolicy<Space>(space, 0, atoms.owned), KOKKOS_LAMBDA(int k) {
+        const int atom = order(k);
+        to.positions(k) = from.positions(atom);
+        to.velocities(k) = from.velocities(atom);
+        to.ids(k) = from.ids(atom);
+        to.images(k) = from.images(atom);
+      });
+  std::swap(atoms.positions, spare.positions);
+  std::swap(atoms.velocities, spare.velocities);
+  std::swap(atoms.ids, spare.ids);
+  std::swap(atoms.images, spare.images);
 }
 
 }  // namespace selvage::md

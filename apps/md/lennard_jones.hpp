@@ -1,11 +1,11 @@
 #pragma once
 
+#include "md/atom_teams.hpp"
 #include "md/neighbour_list.hpp"
 #include "md/numbers.hpp"
 
 #include <Kokkos_Core.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -169,23 +169,21 @@ template <class Numbers, class Space, class Ghosts>
 struct LaneForces {
   using Stored = typename Numbers::Stored;
   using Computed = typename Numbers::Computed;
-  using Policy = Kokkos::TeamPolicy<Space>;
+  using Team = typename AtomTeams<Space>::Team;
 
   FullForces<Numbers, Space> full;
   Ghosts ghosts;
-  int atoms;
-  int atoms_of_team;
+  AtomTeams<Space> teams;
 
-  KOKKOS_FUNCTION void operator()(const typename Policy::member_type& team) const {
-    const int begin = team.league_rank() * atoms_of_team;
-    const int end = begin + atoms_of_team < atoms ? begin + atoms_of_team : atoms;
-    const auto all = ghosts.around(team, begin, end);
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, begin, end), [&](int atom) { add(team, atom, all); });
+  KOKKOS_FUNCTION void operator()(const Team& team) const {
+    const auto mine = teams.range(team);
+    const auto all = ghosts.around(team, mine.begin, mine.end);
+    teams.each(team, [&](int atom) { add(team, atom, all); });
   }
 
  private:
   template <class Positions>
-  KOKKOS_FUNCTION void add(const typename Policy::member_type& team, int atom, const Positions& all) const {
+  KOKKOS_FUNCTION void add(const Team& team, int atom, const Positions& all) const {
     const Position<Stored> x = full.positions(atom);
     const LennardJones<Computed> law = full.law;
     ForceSum<Stored> force;
@@ -207,18 +205,8 @@ struct LaneForces {
   }
 };
 
-/// As many lanes as leave no thread of the device without work, up to 8: then the rest of a row of the table is of no use
-/// to a warp.
-template <class Space>
-[[nodiscard]] int force_lanes(const Space& space, int atoms) {
-  if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible) {
-    return 1;
-  } else {
-    int lanes = 8;
-    while (lanes > 1 && static_cast<std::int64_t>(atoms) * lanes > space.concurrency()) lanes /= 2;
-    return lanes;
-  }
-}
+/// More would leave the rest of a row of the table without use to a warp.
+inline constexpr int most_force_lanes = 8;
 
 template <class Numbers, class Space>
 struct HalfForces {
@@ -293,16 +281,10 @@ void run_forces(const Space& space, int atoms, const Functor& functor, PairSums*
 }
 
 template <class Numbers, class Space, class Ghosts>
-void run_lanes(const Space& space, int atoms, const FullForces<Numbers, Space>& functor, const Ghosts& ghosts,
-               int lanes) {
-  constexpr bool on_host =
-      Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible;
-  const int threads = on_host ? 1 : 128 / lanes;
-  const int atoms_of_team = on_host ? 1024 : threads;
-  const int teams = std::max(1, (atoms + atoms_of_team - 1) / atoms_of_team);
-  using Lanes = LaneForces<Numbers, Space, Ghosts>;
-  Kokkos::parallel_for("md::forces", typename Lanes::Policy(space, teams, threads, lanes),
-                       Lanes{functor, ghosts, atoms, atoms_of_team});
+void run_lanes(const Space& space, const FullForces<Numbers, Space>& functor, const Ghosts& ghosts,
+               const AtomTeams<Space>& teams) {
+  Kokkos::parallel_for("md::forces", teams.policy(space),
+                       LaneForces<Numbers, Space, Ghosts>{functor, ghosts, teams});
 }
 
 }  // namespace detail
@@ -315,9 +297,10 @@ void compute_forces(const Space& space, const LennardJones<typename Numbers::Com
                     const NeighbourTable<Space>& table, PairSums* sums) {
   if (kind == ListKind::full) {
     detail::FullForces<Numbers, Space> functor{law, table, atoms.positions, atoms.forces};
-    if (const int lanes = detail::force_lanes(space, atoms.owned); lanes > 1) {
+    const AtomTeams<Space> teams(space, atoms.owned, detail::most_force_lanes);
+    if (teams.lanes() > 1) {
       const detail::ListedGhosts<typename Numbers::Stored, Space> ghosts{atoms.positions};
-      detail::run_lanes(space, atoms.owned, functor, ghosts, lanes);
+      detail::run_lanes(space, functor, ghosts, teams);
       // Forces must not depend on whether something is measured.
       functor.stores = false;
       if (sums == nullptr) return;
@@ -341,7 +324,7 @@ void compute_forces_with_port(const Space& space, const LennardJones<typename Nu
   const detail::FullForces<Numbers, Space> functor{law, table, atoms.positions, atoms.forces};
   const detail::PortGhosts<typename Numbers::Stored, Space, Port> ghosts{atoms.positions, table.at_side, port,
                                                                          atoms.owned};
-  detail::run_lanes(space, atoms.owned, functor, ghosts, detail::force_lanes(space, atoms.owned));
+  detail::run_lanes(space, functor, ghosts, AtomTeams<Space>(space, atoms.owned, detail::most_force_lanes));
 }
 
 }  // namespace selvage::md

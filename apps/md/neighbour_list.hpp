@@ -1,5 +1,6 @@
 #pragma once
 
+#include "md/atom_teams.hpp"
 #include "md/cells.hpp"
 #include "md/engine_options.hpp"
 
@@ -50,24 +51,41 @@ struct FindNeighbours {
     return y.x > x.x;
   }
 
+  /// Rows of cells along x around an atom's own: all the places where it may have neighbours.
+  struct Rows {
+    static constexpr int count = (2 * reach + 1) * (2 * reach + 1);
+    int cell[3];
+  };
+  struct Places {
+    int first, last;
+  };
+  [[nodiscard]] KOKKOS_FUNCTION Rows rows_around(const Position<Real>& x) const {
+    return {{grid.inner(0, x.x), grid.inner(1, x.y), grid.inner(2, x.z)}};
+  }
+  [[nodiscard]] KOKKOS_FUNCTION Places places(const Rows& rows, int row) const {
+    const int y = rows.cell[1] - reach + row % (2 * reach + 1);
+    const int z = rows.cell[2] - reach + row / (2 * reach + 1);
+    return {begin(grid.index(rows.cell[0] - reach, y, z)), begin(grid.index(rows.cell[0] + reach, y, z) + 1)};
+  }
+
   KOKKOS_FUNCTION void operator()(int atom, int& longest) const {
     const Position<Real> x = positions(atom);
-    const int cell[3] = {grid.inner(0, x.x), grid.inner(1, x.y), grid.inner(2, x.z)};
+    const Rows rows = rows_around(x);
     int found = 0;
-    for (int z = cell[2] - reach; z <= cell[2] + reach; ++z) {
-      for (int y = cell[1] - reach; y <= cell[1] + reach; ++y) {
-        const int first = begin(grid.index(cell[0] - reach, y, z));
-        const int last = begin(grid.index(cell[0] + reach, y, z) + 1);
-        if constexpr (on_host) {
-          found = add_branchless(atom, x, first, last, found);
-        } else {
-          found = add(atom, x, first, last, found);
-        }
+    for (int row = 0; row < Rows::count; ++row) {
+      const Places walk = places(rows, row);
+      if constexpr (on_host) {
+        found = add_branchless(atom, x, walk.first, walk.last, found);
+      } else {
+        found = add(atom, x, walk.first, walk.last, found);
       }
     }
-    table.counts(atom) = found;
-    table.at_side(atom) = grid.reaches_ghosts(cell[0], cell[1], cell[2]);
+    finish(atom, rows, found);
     if (found > longest) longest = found;
+  }
+  KOKKOS_FUNCTION void finish(int atom, const Rows& rows, int found) const {
+    table.counts(atom) = found;
+    table.at_side(atom) = grid.reaches_ghosts(rows.cell[0], rows.cell[1], rows.cell[2]);
   }
 
   /// Adds the neighbours among places [first, last) in the order of cells. \return how many there are then
@@ -78,6 +96,13 @@ struct FindNeighbours {
       if (found < room) table.neighbours(atom, found) = order(k);
       ++found;
     }
+    return found;
+  }
+
+  /// \return how many there would be
+  KOKKOS_FUNCTION int count(int atom, const Position<Real>& x, int first, int last, int found) const {
+    for (int k = first; k < last; ++k)
+      found += squared_distance(x, walked(k)) < squared_cutoff && keeps(atom, x, order(k), walked(k)) ? 1 : 0;
     return found;
   }
 
@@ -108,6 +133,45 @@ struct FindNeighbours {
     const Real dy = x.y - y.y;
     const Real dz = x.z - y.z;
     return dx * dx + dy * dy + dz * dz;
+  }
+};
+
+/// The same lists by several lanes for an atom: first each counts what its rows hold, then it knows where that goes.
+template <class Real, class Space>
+struct FindNeighboursByLanes {
+  using Find = FindNeighbours<Real, Space>;
+  using Team = typename AtomTeams<Space>::Team;
+
+  Find find;
+  AtomTeams<Space> teams;
+
+  KOKKOS_FUNCTION void operator()(const Team& team, int& longest) const {
+    int most = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamThreadRange(team, teams.range(team).begin, teams.range(team).end),
+        [&](int atom, int& of_thread) {
+          const int found = list(team, atom);
+          if (found > of_thread) of_thread = found;
+        },
+        Kokkos::Max<int>(most));
+    if (most > longest) longest = most;
+  }
+
+ private:
+  KOKKOS_FUNCTION int list(const Team& team, int atom) const {
+    const Position<Real> x = find.positions(atom);
+    const auto rows = find.rows_around(x);
+    int found = 0;
+    Kokkos::parallel_scan(
+        Kokkos::ThreadVectorRange(team, Find::Rows::count),
+        [&](int row, int& sum, bool is_final) {
+          const auto walk = find.places(rows, row);
+          sum = is_final ? find.add(atom, x, walk.first, walk.last, sum)
+                         : find.count(atom, x, walk.first, walk.last, sum);
+        },
+        found);
+    Kokkos::single(Kokkos::PerThread(team), [&]() { find.finish(atom, rows, found); });
+    return found;
   }
 };
 
@@ -160,8 +224,15 @@ class NeighbourList {
 
                                                    kind_ == ListKind::half};
     int longest = 0;
-    Kokkos::parallel_reduce("md::find_neighbours", Kokkos::RangePolicy<Space>(space, 0, atoms.owned), find,
-                            Kokkos::Max<int>(longest));
+    const AtomTeams<Space> teams(space, atoms.owned, 32);
+    if (teams.lanes() > 1) {
+      Kokkos::parallel_reduce("md::find_neighbours", teams.policy(space),
+                              detail::FindNeighboursByLanes<Real, Space>{find, teams},
+                              Kokkos::Max<int>(longest));
+    } else {
+      Kokkos::parallel_reduce("md::find_neighbours", Kokkos::RangePolicy<Space>(space, 0, atoms.owned), find,
+                              Kokkos::Max<int>(longest));
+    }
     return longest;
   }
 

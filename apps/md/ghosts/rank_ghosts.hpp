@@ -2,6 +2,7 @@
 
 #include "common/agreement.hpp"
 #include "common/rank_sums.hpp"
+#include "md/atom_teams.hpp"
 #include "md/atoms.hpp"
 #include "md/ghosts/decomposition.hpp"
 #include "md/ghosts/planes.hpp"
@@ -57,12 +58,8 @@ struct GhostTargets {
     return p.x >= inner_lower.x && p.x < inner_upper.x && p.y >= inner_lower.y && p.y < inner_upper.y &&
            p.z >= inner_lower.z && p.z < inner_upper.z;
   }
-  /// The first target from `i` on that has a ghost of `p`; `count` if none has.
-  KOKKOS_FUNCTION int next(const Position<Real>& p, int i) const {
-    if (is_inner(p)) return count;
-    while (i < count && !targets[i].wants(p)) ++i;
-    return i;
-  }
+  /// How many there are to be asked about `p`.
+  KOKKOS_FUNCTION int asked(const Position<Real>& p) const { return is_inner(p) ? 0 : count; }
 };
 
 }  // namespace detail
@@ -197,18 +194,30 @@ class RankGhosts {
         KOKKOS_LAMBDA(int i) { owners(i) = planes.owner(positions(i)); });
   }
 
+  /// first(i) = how many entries atoms before i have, for one more than there are atoms. \return first(owned)
   std::int64_t count(const Space& space, const Atoms<Real, Space>& atoms, const Array<int>& first) const {
     const auto positions = atoms.positions;
     const auto around = targets();
     const int owned = atoms.owned;
+    const AtomTeams<Space> teams(space, owned, most_lanes);
+    Kokkos::parallel_for(
+        "md::count_entries", teams.policy(space), KOKKOS_LAMBDA(const typename AtomTeams<Space>::Team& team) {
+          teams.each(team, [&](int i) {
+            const Position<Real> p = positions(i);
+            int entries = 0;
+            Kokkos::parallel_reduce(
+                Kokkos::ThreadVectorRange(team, around.asked(p)),
+                [&](int t, int& sum) { sum += around.targets[t].wants(p) ? 1 : 0; }, entries);
+            Kokkos::single(Kokkos::PerThread(team), [&]() { first(i) = entries; });
+          });
+        });
     std::int64_t entries = 0;
     Kokkos::parallel_scan(
-        "md::count_entries", Kokkos::RangePolicy<Space>(space, 0, owned + 1),
+        "md::first_entries", Kokkos::RangePolicy<Space>(space, 0, owned + 1),
         KOKKOS_LAMBDA(int i, std::int64_t& sum, bool last) {
+          const int of_atom = i < owned ? first(i) : 0;
           if (last) first(i) = static_cast<int>(sum);
-          if (i == owned) return;
-          const Position<Real> p = positions(i);
-          for (int t = around.next(p, 0); t < around.count; t = around.next(p, t + 1)) ++sum;
+          sum += of_atom;
         },
         entries);
     return entries;
@@ -220,20 +229,28 @@ class RankGhosts {
     const auto entry_atoms = entry_atoms_;
     const auto entry_ranks = entry_ranks_;
     const auto shifts = entry_shifts_;
+    const AtomTeams<Space> teams(space, atoms.owned, most_lanes);
     Kokkos::parallel_for(
-        "md::fill_entries", Kokkos::RangePolicy<Space>(space, 0, atoms.owned), KOKKOS_LAMBDA(int i) {
-          const Position<Real> p = positions(i);
-          int entry = first(i);
-          for (int t = around.next(p, 0); t < around.count; t = around.next(p, t + 1)) {
-            const detail::GhostTarget<Real> target = around.targets[t];
-            entry_atoms(entry) = i;
-            entry_ranks(entry) = target.rank;
-            shifts(entry, 0) = target.shift.x;
-            shifts(entry, 1) = target.shift.y;
-            shifts(entry, 2) = target.shift.z;
-            shifts(entry, 3) = 0;
-            ++entry;
-          }
+        "md::fill_entries", teams.policy(space), KOKKOS_LAMBDA(const typename AtomTeams<Space>::Team& team) {
+          teams.each(team, [&](int i) {
+            const Position<Real> p = positions(i);
+            const int begin = first(i);
+            Kokkos::parallel_scan(Kokkos::ThreadVectorRange(team, around.asked(p)),
+                                  [&](int t, int& before, bool last) {
+                                    const detail::GhostTarget<Real>& target = around.targets[t];
+                                    if (!target.wants(p)) return;
+                                    if (last) {
+                                      const int entry = begin + before;
+                                      entry_atoms(entry) = i;
+                                      entry_ranks(entry) = target.rank;
+                                      shifts(entry, 0) = target.shift.x;
+                                      shifts(entry, 1) = target.shift.y;
+                                      shifts(entry, 2) = target.shift.z;
+                                      shifts(entry, 3) = 0;
+                                    }
+                                    ++before;
+                                  });
+          });
         });
   }
 
@@ -256,6 +273,7 @@ class RankGhosts {
 
  private:
   using Shifts = Kokkos::View<Real* [4], Kokkos::LayoutRight, typename Space::memory_space>;
+  static constexpr int most_lanes = 16;  ///< for an atom's targets
   using PlaneRows = std::array<Array<Real>, 3>;
 
   /// Of few ranks all may be neighbours: then each tells each how many atoms come, which is faster than finding out who
