@@ -44,7 +44,59 @@ struct PairSums {
 
 namespace detail {
 
-template <class Numbers, class Space>
+/// Where forces find ghosts: behind the owned positions.
+template <class Real, class Space>
+struct ListedGhosts {
+  Kokkos::View<const Position<Real>*, typename Space::memory_space> positions;
+
+  [[nodiscard]] KOKKOS_FUNCTION const Position<Real>* all() const { return positions.data(); }
+  template <class Team>
+  [[nodiscard]] KOKKOS_FUNCTION const Position<Real>* around(const Team&, int, int) const {
+    return all();
+  }
+};
+
+/// Or where other ranks' kernels put them (selvage::ListPort).
+template <class Real, class Space, class Port>
+struct PortGhosts {
+  /// Owned positions, and ghosts elsewhere.
+  struct Split {
+    const Position<Real>* owned;
+    const Position<Real>* ghosts;
+    int first_ghost;
+    KOKKOS_FUNCTION const Position<Real>& operator[](int atom) const {
+      return atom < first_ghost ? owned[atom] : ghosts[atom - first_ghost];
+    }
+  };
+
+  Kokkos::View<const Position<Real>*, typename Space::memory_space> positions;
+  Kokkos::View<const bool*, typename Space::memory_space> at_side;
+  Port port;
+  int owned;
+
+  /// After a kernel that has awaited them.
+  [[nodiscard]] KOKKOS_FUNCTION Split all() const { return {positions.data(), port.ghosts(), owned}; }
+  /// Teams whose atoms are all away from the box's sides don't wait.
+  template <class Team>
+  [[nodiscard]] KOKKOS_FUNCTION Split around(const Team& team, int begin, int end) const {
+    // Somebody must await before atoms move again.
+    bool wanted = team.league_rank() == 0;
+    for (int atom = begin + team.team_rank(); atom < end; atom += team.team_size())
+      wanted = wanted || at_side(atom);
+    return {positions.data(), port.await(team, wanted), owned};
+  }
+};
+
+/// Waits for ghosts, for all kernels after it.
+template <class Space, class Port>
+struct AwaitGhosts {
+  Port port;
+  KOKKOS_FUNCTION void operator()(const typename Kokkos::TeamPolicy<Space>::member_type& team) const {
+    static_cast<void>(port.await(team));
+  }
+};
+
+template <class Numbers, class Space, class Ghosts>
 struct FullForces {
   using Stored = typename Numbers::Stored;
   using Computed = typename Numbers::Computed;
@@ -53,6 +105,7 @@ struct FullForces {
   NeighbourTable<Space> table;
   Kokkos::View<const Position<Stored>*, typename Space::memory_space> positions;
   Kokkos::View<Vec3<Stored>*, typename Space::memory_space> forces;
+  Ghosts ghosts;
   bool stores = true;  ///< else only sums are wanted
 
   KOKKOS_FUNCTION void operator()(int atom) const {
@@ -67,7 +120,7 @@ struct FullForces {
   template <bool with_sums>
   KOKKOS_FUNCTION void add(int atom, double& energy, double& virial) const {
     const Position<Stored> x = positions(atom);
-    const Position<Stored>* const all = positions.data();
+    const auto all = ghosts.all();
     const int count = table.counts(atom);
     Stored fx = 0;
     Stored fy = 0;
@@ -123,46 +176,6 @@ struct Kokkos::reduction_identity<selvage::md::detail::ForceSum<Real>> {
 namespace selvage::md {
 namespace detail {
 
-/// Where forces find ghosts: behind the owned positions.
-template <class Real, class Space>
-struct ListedGhosts {
-  Kokkos::View<const Position<Real>*, typename Space::memory_space> positions;
-
-  template <class Team>
-  KOKKOS_FUNCTION const Position<Real>* around(const Team&, int, int) const {
-    return positions.data();
-  }
-};
-
-/// Or where other ranks' kernels put them (selvage::ListPort). Atoms away from the box's sides don't wait for them.
-template <class Real, class Space, class Port>
-struct PortGhosts {
-  /// Owned positions, and ghosts elsewhere.
-  struct Split {
-    const Position<Real>* owned;
-    const Position<Real>* ghosts;  ///< less the number of owned ones
-    int first_ghost;
-    KOKKOS_FUNCTION const Position<Real>& operator[](int atom) const {
-      return (atom < first_ghost ? owned : ghosts)[atom];
-    }
-  };
-
-  Kokkos::View<const Position<Real>*, typename Space::memory_space> positions;
-  Kokkos::View<const bool*, typename Space::memory_space> at_side;
-  Port port;
-  int owned;
-
-  template <class Team>
-  KOKKOS_FUNCTION Split around(const Team& team, int begin, int end) const {
-    // Somebody must await before atoms move again.
-    bool wanted = team.league_rank() == 0;
-    for (int atom = begin + team.team_rank(); atom < end; atom += team.team_size())
-      wanted = wanted || at_side(atom);
-    const Position<Real>* const ghosts = port.await(team, wanted);
-    return {positions.data(), ghosts == nullptr ? nullptr : ghosts - owned, owned};
-  }
-};
-
 /// The same as FullForces by teams, several lanes for an atom where a GPU would have too few threads otherwise. Lanes' sums
 /// are added in a fixed order, another one than a single thread's.
 template <class Numbers, class Space, class Ghosts>
@@ -171,13 +184,12 @@ struct LaneForces {
   using Computed = typename Numbers::Computed;
   using Team = typename AtomTeams<Space>::Team;
 
-  FullForces<Numbers, Space> full;
-  Ghosts ghosts;
+  FullForces<Numbers, Space, Ghosts> full;
   AtomTeams<Space> teams;
 
   KOKKOS_FUNCTION void operator()(const Team& team) const {
     const auto mine = teams.range(team);
-    const auto all = ghosts.around(team, mine.begin, mine.end);
+    const auto all = full.ghosts.around(team, mine.begin, mine.end);
     teams.each(team, [&](int atom) { add(team, atom, all); });
   }
 
@@ -281,10 +293,9 @@ void run_forces(const Space& space, int atoms, const Functor& functor, PairSums*
 }
 
 template <class Numbers, class Space, class Ghosts>
-void run_lanes(const Space& space, const FullForces<Numbers, Space>& functor, const Ghosts& ghosts,
+void run_lanes(const Space& space, const FullForces<Numbers, Space, Ghosts>& functor,
                const AtomTeams<Space>& teams) {
-  Kokkos::parallel_for("md::forces", teams.policy(space),
-                       LaneForces<Numbers, Space, Ghosts>{functor, ghosts, teams});
+  Kokkos::parallel_for("md::forces", teams.policy(space), LaneForces<Numbers, Space, Ghosts>{functor, teams});
 }
 
 }  // namespace detail
@@ -296,11 +307,12 @@ void compute_forces(const Space& space, const LennardJones<typename Numbers::Com
                     const Atoms<typename Numbers::Stored, Space>& atoms, ListKind kind,
                     const NeighbourTable<Space>& table, PairSums* sums) {
   if (kind == ListKind::full) {
-    detail::FullForces<Numbers, Space> functor{law, table, atoms.positions, atoms.forces};
+    using Ghosts = detail::ListedGhosts<typename Numbers::Stored, Space>;
+    detail::FullForces<Numbers, Space, Ghosts> functor{law, table, atoms.positions, atoms.forces,
+                                                       Ghosts{atoms.positions}};
     const AtomTeams<Space> teams(space, atoms.owned, detail::most_force_lanes);
     if (teams.lanes() > 1) {
-      const detail::ListedGhosts<typename Numbers::Stored, Space> ghosts{atoms.positions};
-      detail::run_lanes(space, functor, ghosts, teams);
+      detail::run_lanes(space, functor, teams);
       // Forces must not depend on whether something is measured.
       functor.stores = false;
       if (sums == nullptr) return;
@@ -314,17 +326,25 @@ void compute_forces(const Space& space, const LennardJones<typename Numbers::Com
   detail::run_forces(space, atoms.owned, functor, sums);
 }
 
-/// The same with a full list, where other ranks' kernels put the ghosts: atoms near the box's sides wait until they are
-/// there, others don't. Enqueues.
+/// The same with a full list, where other ranks' kernels put the ghosts. Few atoms: those near the box's sides wait until
+/// they are there, others don't. Many: all wait, in a kernel of its own, which takes less than what each wait costs the
+/// caches of a multiprocessor. Enqueues.
 /// \param port  a ListPort of positions, after the launch that puts them
 template <class Numbers, class Space, class Port>
 void compute_forces_with_port(const Space& space, const LennardJones<typename Numbers::Computed>& law,
                               const Atoms<typename Numbers::Stored, Space>& atoms,
                               const NeighbourTable<Space>& table, const Port& port) {
-  const detail::FullForces<Numbers, Space> functor{law, table, atoms.positions, atoms.forces};
-  const detail::PortGhosts<typename Numbers::Stored, Space, Port> ghosts{atoms.positions, table.at_side, port,
-                                                                         atoms.owned};
-  detail::run_lanes(space, functor, ghosts, AtomTeams<Space>(space, atoms.owned, detail::most_force_lanes));
+  using Ghosts = detail::PortGhosts<typename Numbers::Stored, Space, Port>;
+  const detail::FullForces<Numbers, Space, Ghosts> functor{
+      law, table, atoms.positions, atoms.forces, Ghosts{atoms.positions, table.at_side, port, atoms.owned}};
+  const AtomTeams<Space> teams(space, atoms.owned, detail::most_force_lanes);
+  if (teams.lanes() > 1) {
+    detail::run_lanes(space, functor, teams);
+    return;
+  }
+  Kokkos::parallel_for("md::await_ghosts", Kokkos::TeamPolicy<Space>(space, 1, 1),
+                       detail::AwaitGhosts<Space, Port>{port});
+  detail::run_forces(space, atoms.owned, functor, nullptr);
 }
 
 }  // namespace selvage::md

@@ -42,7 +42,13 @@ class ListPort {
   template <class Team>
   [[nodiscard]] KOKKOS_FUNCTION const T* await(const Team& team, bool wanted = true) const;
 
+  /// The same without a wait, in kernels after one that has awaited them.
+  [[nodiscard]] KOKKOS_FUNCTION const T* ghosts() const { return ghosts_of(table_.state->epoch); }
+
  private:
+  [[nodiscard]] KOKKOS_FUNCTION const T* ghosts_of(std::uint64_t epoch) const {
+    return reinterpret_cast<const T*>(epoch % 2 == 0 ? table_.ghosts : table_.ghosts + table_.to_odd_epochs);
+  }
   KOKKOS_FUNCTION void await_peer(int place, std::uint64_t epoch) const;
   KOKKOS_FUNCTION void report(detail::ListPortFault::Kind kind, std::int64_t rank, std::uint64_t wanted,
                               std::uint64_t seen) const;
@@ -118,7 +124,7 @@ KOKKOS_FUNCTION const T* ListPort<T>::await(const Team& team, bool wanted) const
   team.team_barrier();
   // For this instance's next launch that puts.
   Kokkos::single(Kokkos::PerTeam(team), [&]() { Kokkos::atomic_store(&table_.state->awaited, epoch); });
-  return reinterpret_cast<const T*>(epoch % 2 == 0 ? table_.ghosts : table_.ghosts + table_.to_odd_epochs);
+  return ghosts_of(epoch);
 }
 
 template <class T>
