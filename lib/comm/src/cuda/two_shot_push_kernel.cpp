@@ -151,8 +151,11 @@ __device__ void reduce(const AllreduceProgram& program, const Share& share, std:
 /// Why a slot that is still read isn't overwritten: chunk c + 1 is scattered when this block has combined chunk c - 1, for
 /// which it has awaited the peers' scattering of that; they did so after combining chunk c - 3, the last in the slot. And
 /// a launch ends when all have combined all.
+///
+/// Two blocks fit into a multiprocessor's registers: with more for one, it would find no room beside another kernel's blocks
+/// until that ends, and hide nothing behind it.
 template <class T, ReduceOperation operation, int most_ranks, int at_once>
-__global__ void __launch_bounds__(most_allreduce_threads)
+__global__ void __launch_bounds__(most_allreduce_threads, 2)
     two_shot_push(const __grid_constant__ AllreduceProgram program) {
   static_assert(push_slots == 4);
   begin_chained();
