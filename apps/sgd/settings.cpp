@@ -61,6 +61,9 @@ Settings read_settings(app::Input& input) {
   settings.breakdown = input.get_bool("run.breakdown", on_host);
   settings.report_every =
       input.get<std::int64_t>("run.report_every", on_host ? 1 : 100, {.least = 1, .most = 1 << 20});
+  settings.timed_products = input.get_bool("run.timed_products", !on_host && !settings.ordered);
+  if (settings.ordered && settings.timed_products)
+    input.reject("run.timed_products", "needs comm.reduce = \"fast\": ordered sums promise the same bits");
   settings.graph = input.get_bool("run.graph", !on_host) && !settings.breakdown;
   settings.checkpoint_every = input.get<std::int64_t>("restart.every", 0, {.least = 0});
   settings.wanted_accuracy = input.get<double>("verify.accuracy", 0, {.least = 0, .most = 1});

@@ -34,6 +34,7 @@ struct Settings {
   std::optional<int> multiprocessors;  ///< of a GPU, that sums over ranks may take; 0: as many as help
   bool breakdown;
   std::int64_t report_every;      ///< steps between looks at the losses, which the host waits for
+  bool timed_products;            ///< by the fastest algorithms, so that bits depend on what was timed
   bool graph;                     ///< a step is one graph, where that is possible
   std::int64_t checkpoint_every;  ///< steps; 0: never
   double wanted_accuracy;         ///< what --verify asks for, of the test samples, from 0 to 1

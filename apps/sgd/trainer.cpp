@@ -88,7 +88,9 @@ Trainer::Trainer(const Space& space, const Settings& settings, const Context& co
       space_(space),
       grains_(batch_grains(settings, context, data_)),
       local_(local_grains(grains_, settings.ordered)),
-      model_(space, shape_of(settings, data_), span_of(local_).end),
+      // Ranks may choose different algorithms: parameters stay equal as the sums of gradients that they get are.
+      model_(space, shape_of(settings, data_), span_of(local_).end,
+             settings.timed_products ? ProductChoice::timed : ProductChoice::fixed),
       labels_("sgd: labels", static_cast<std::size_t>(span_of(local_).end)),
       momentum_("sgd: momentum", model_.parameters().extent(0)),
       pieces_(cut_gradients(model_, settings.bucket_bytes)),

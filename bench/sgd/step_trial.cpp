@@ -229,6 +229,11 @@ void add_communication(Record& record, const Context& context, const Context& al
     record.peers[fmt::format("{} multiprocessors, us", multiprocessors)] =
         mean(Training(context, other, false).time()) * 1e6;
   }
+  if (given.settings.timed_products) {
+    StepCase other = given;
+    other.settings.timed_products = false;
+    record.peers["fixed products, us"] = mean(Training(context, other, false).time()) * 1e6;
+  }
   const double own_s = mean(Training(alone, given, false).time());
   const double alone_s = app::max_over_ranks(context.comm(), "a lone step's time", own_s);
   record.peers["alone, us"] = alone_s * 1e6;
