@@ -54,12 +54,11 @@ HostVector on_the_host(const Vector<float>& values) {
 }
 
 /// Rank 0 has all of it, since every rank has the same.
-app::ArrayBlock whole_from_root(MPI_Comm comm, std::string name, const HostVector& values) {
+app::ArrayBlock whole_from_root(MPI_Comm comm, std::string name, std::span<const float> values) {
   int rank = 0;
   check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-  const auto count = static_cast<std::int64_t>(values.extent(0));
-  return app::array_block(std::move(name), {count}, {{0}, {rank == 0 ? count : 0}},
-                          std::span<const float>(values.data(), values.extent(0)));
+  const auto count = static_cast<std::int64_t>(values.size());
+  return app::array_block(std::move(name), {count}, {{0}, {rank == 0 ? count : 0}}, values);
 }
 
 std::vector<float> read_parameters(const app::Hdf5Reader& file, const std::string& path,
@@ -105,8 +104,8 @@ void RunFiles::write_checkpoint(const Trainer& trainer, const Settings& settings
   app::Attributes attributes = describe(trainer, settings);
   attributes["step"] = trainer.steps_done();
   const HostVector parameters = on_the_host(trainer.model().parameters());
-  const HostVector momentum = on_the_host(trainer.momentum());
-  const std::array arrays{whole_from_root(comm_, "parameters", parameters),
+  const std::vector<float> momentum = trainer.momentum();
+  const std::array arrays{whole_from_root(comm_, "parameters", {parameters.data(), parameters.extent(0)}),
                           whole_from_root(comm_, "momentum_of_parameters", momentum)};
   app::write_hdf5(comm_, fmt::format("{}/checkpoint_{:08}.h5", dir_, trainer.steps_done()), arrays,
                   attributes);

@@ -38,12 +38,22 @@ void read_communication(app::Input& input, Settings& settings) {
   settings.ordered = input.choice("comm.reduce", "ordered", {"ordered", "fast"}) == "ordered";
   settings.overlap = input.get_bool("comm.overlap", true);
   settings.bf16_on_the_wire = input.get_bool("comm.bf16", false);
+  settings.tiles = input.get_bool("comm.tiles", false);
+  settings.sharded = input.get_bool("comm.sharded", false);
   settings.bucket_bytes = input.get<std::int64_t>("comm.bucket_bytes", std::int64_t{25} << 20, {.least = 1});
   if (input.has("comm.multiprocessors"))
     settings.multiprocessors =
         static_cast<int>(input.get<std::int64_t>("comm.multiprocessors", 0, {.least = 0, .most = 10000}));
   if (settings.ordered && settings.bf16_on_the_wire)
     input.reject("comm.bf16", "needs comm.reduce = \"fast\": the ordered reduction adds whole numbers");
+  if (settings.tiles && settings.sharded)
+    input.reject("comm.tiles", "doesn't go with comm.sharded: tiles give all sums to every rank");
+  if (settings.tiles && !settings.overlap)
+    input.reject("comm.tiles", "needs comm.overlap: tiles travel while others are computed");
+  if (settings.tiles && settings.bf16_on_the_wire)
+    input.reject("comm.tiles", "doesn't go with comm.bf16: tiles travel as they are");
+  if (settings.is_synthetic() && (settings.tiles || settings.sharded))
+    input.reject(settings.tiles ? "comm.tiles" : "comm.sharded", "needs a model that is trained");
   if (settings.is_synthetic() && settings.bf16_on_the_wire)
     input.reject("comm.bf16", "rounds sums, and those of a synthetic model are verified to the bit");
   if (settings.ordered && (settings.batch + settings.grain - 1) / settings.grain > 1 << 15)

@@ -30,6 +30,8 @@ struct Settings {
   bool ordered;  ///< sums don't depend on the number of ranks
   bool overlap;  ///< gradients travel while others are computed
   bool bf16_on_the_wire;
+  bool tiles;    ///< the last layer's gradients are added up over ranks tile by tile
+  bool sharded;  ///< a rank updates a part of the parameters, and has the momentum of that part only
   std::int64_t bucket_bytes;
   std::optional<int> multiprocessors;  ///< of a GPU, that sums over ranks may take; 0: as many as help
   bool breakdown;

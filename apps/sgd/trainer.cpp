@@ -4,7 +4,6 @@
 #include "common/rank_sums.hpp"
 #include "sgd/fixed_point.hpp"
 #include "sgd/step_graph.hpp"
-#include "sgd/update.hpp"
 
 #include <selvage/error.hpp>
 
@@ -92,9 +91,9 @@ Trainer::Trainer(const Space& space, const Settings& settings, const Context& co
       model_(space, shape_of(settings, data_), span_of(local_).end,
              settings.timed_products ? ProductChoice::timed : ProductChoice::fixed),
       labels_("sgd: labels", static_cast<std::size_t>(span_of(local_).end)),
-      momentum_("sgd: momentum", model_.parameters().extent(0)),
+      velocities_(model_.parameters().extent(0), settings.sharded),
       pieces_(cut_gradients(model_, settings.bucket_bytes)),
-      gradients_(space_, context, settings, pieces_.tensors),
+      gradients_(space_, context, settings, plan_sums()),
       schedule_{settings.rate, settings.warmup_steps,
                 settings.epochs * (data_.train.count() / settings.batch)},
       batches_(space_, data_.train, data_.width, settings.batch, settings.seed, schedule_,
@@ -113,41 +112,92 @@ void Trainer::forward(const std::vector<SampleRange>& ranges, const StepFigures&
   }
 }
 
+GradientSum::Plan Trainer::plan_sums() {
+  GradientSum::Plan plan{.tensors = pieces_.tensors,
+                         .first_of_last_layer = pieces_.layers.back().weight.front().tensor};
+  if (settings_.sharded) {
+    plan.sharding = {model_.parameters(), [this](const Space& instance, std::int64_t begin,
+                                                 std::int64_t count) { update(instance, begin, count); }};
+  }
+  return plan;
+}
+
 void Trainer::backward() {
   const auto timer = breakdown_.time(space_, backward_phase_);
   gradients_.begin(space_);
   for (int layer = model_.layers() - 1; layer >= 0; --layer) {
-    const GradientPieces::OfLayer& pieces = pieces_.layers[static_cast<std::size_t>(layer)];
+    const bool is_in_tiles = gradients_.has_tiles() && layer == model_.layers() - 1;
+    if (is_in_tiles) {
+      compute_gradients_in_tiles(layer);
+    } else {
+      compute_gradients(layer);
+    }
+    if (layer > 0)
+      for (const SampleRange& grain : local_) model_.propagate(layer, grain);
+    // Sharded, parameters change as soon as they may, and propagate() reads them.
+    if (gradients_.is_sharded()) make_ready(pieces_.layers[static_cast<std::size_t>(layer)]);
+  }
+}
+
+void Trainer::compute_gradients(int layer) {
+  const GradientPieces::OfLayer& pieces = pieces_.layers[static_cast<std::size_t>(layer)];
+  const auto is_complete = [&](std::size_t tensor) {
+    if (!gradients_.is_sharded()) gradients_.ready(space_, tensor);
+  };
+  for (const SampleRange& grain : local_) {
+    model_.bias_gradient(layer, grain, gradients_.grain());
+    gradients_.add(space_, pieces.bias, figures_);
+  }
+  is_complete(pieces.bias);
+  for (const auto& [units, tensor] : pieces.weight) {
     for (const SampleRange& grain : local_) {
-      model_.bias_gradient(layer, grain, gradients_.grain());
-      gradients_.add(space_, pieces.bias, figures_);
+      model_.weight_gradient(layer, grain, units, gradients_.grain());
+      gradients_.add(space_, tensor, figures_);
     }
-    gradients_.ready(space_, pieces.bias);
-    for (const auto& [units, tensor] : pieces.weight) {
-      for (const SampleRange& grain : local_) {
-        model_.weight_gradient(layer, grain, units, gradients_.grain());
-        gradients_.add(space_, tensor, figures_);
-      }
-      gradients_.ready(space_, tensor);
-    }
-    if (layer == 0) continue;
-    for (const SampleRange& grain : local_) model_.propagate(layer, grain);
+    is_complete(tensor);
+  }
+}
+
+void Trainer::compute_gradients_in_tiles(int layer) {
+  for (const SampleRange& grain : local_) {
+    model_.bias_gradient(layer, grain, gradients_.grain());
+    model_.weight_gradient(layer, grain, model_.units_of(layer), gradients_.grain());
+    gradients_.add_last_layer(space_, figures_, grain == local_.back());
+  }
+}
+
+void Trainer::make_ready(const GradientPieces::OfLayer& pieces) {
+  gradients_.ready(space_, pieces.bias);
+  for (const auto& [units, tensor] : pieces.weight) gradients_.ready(space_, tensor);
+}
+
+Optimizer Trainer::optimizer(const Space& instance, std::int64_t begin, std::int64_t count) {
+  return {.parameters = Kokkos::subview(model_.parameters(), std::pair(begin, begin + count)),
+          .velocities = velocities_.of(instance, begin, count),
+          .rate = batches_.rate(),
+          .batch = settings_.batch,
+          .momentum = static_cast<float>(settings_.momentum),
+          .decay = static_cast<float>(settings_.weight_decay)};
+}
+
+void Trainer::update(const Space& instance, std::int64_t begin, std::int64_t count) {
+  const std::pair range(begin, begin + count);
+  if (gradients_.ordered()) {
+    sgd::update(instance, optimizer(instance, begin, count), Kokkos::subview(gradients_.fixed(), range));
+  } else {
+    sgd::update(instance, optimizer(instance, begin, count), Kokkos::subview(gradients_.real(), range));
   }
 }
 
 void Trainer::update() {
   const auto timer = breakdown_.time(space_, update_phase_);
-  const Optimizer optimizer{.parameters = model_.parameters(),
-                            .velocities = momentum_,
-                            .rate = batches_.rate(),
-                            .batch = settings_.batch,
-                            .momentum = static_cast<float>(settings_.momentum),
-                            .decay = static_cast<float>(settings_.weight_decay)};
-  if (gradients_.ordered()) {
-    sgd::update(space_, optimizer, gradients_.fixed());
-  } else {
-    sgd::update(space_, optimizer, gradients_.real());
-  }
+  // Sharded, the sums have done it.
+  if (!gradients_.is_sharded()) update(space_, 0, static_cast<std::int64_t>(model_.parameters().extent(0)));
+}
+
+std::vector<float> Trainer::momentum() const {
+  space_.fence("sgd: momentum");
+  return velocities_.gather(context_.comm());
 }
 
 void Trainer::enqueue_step() {
@@ -176,7 +226,7 @@ void Trainer::step() {
     graph_();
   } else {
     enqueue_step();
-    ++steps_enqueued_;
+    if (steps_enqueued_++ == 0) velocities_.settle();
   }
   ++steps_done_;
 }
@@ -259,7 +309,7 @@ void Trainer::resume(std::int64_t steps_done, const std::vector<float>& paramete
                      const std::vector<float>& momentum) {
   using Values = Kokkos::View<const float*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
   Kokkos::deep_copy(space_, model_.parameters(), Values(parameters.data(), parameters.size()));
-  Kokkos::deep_copy(space_, momentum_, Values(momentum.data(), momentum.size()));
+  velocities_.set(momentum);
   Kokkos::deep_copy(space_, figures_.steps, steps_done);
   space_.fence("sgd: resumed");
   steps_done_ = steps_reported_ = steps_done;

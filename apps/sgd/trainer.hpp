@@ -9,11 +9,14 @@
 #include "sgd/schedule.hpp"
 #include "sgd/settings.hpp"
 #include "sgd/step_figures.hpp"
+#include "sgd/update.hpp"
+#include "sgd/velocities.hpp"
 
 #include <selvage/comm/context.hpp>
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace selvage::sgd {
@@ -26,6 +29,8 @@ class Trainer {
   /// \throws Error{input} for a batch that gives a rank nothing, or that is larger than the data
   Trainer(const Space& space, const Settings& settings, const Context& context, DataSet data,
           app::Breakdown& breakdown);
+  Trainer(const Trainer&) = delete;
+  Trainer& operator=(const Trainer&) = delete;
 
   /// A whole batch's figures, the same on all ranks.
   struct Step {
@@ -50,7 +55,12 @@ class Trainer {
   [[nodiscard]] const Schedule& schedule() const { return schedule_; }
   [[nodiscard]] const Model& model() const { return model_; }
   [[nodiscard]] const DataSet& data() const { return data_; }
-  [[nodiscard]] const Vector<float>& momentum() const { return momentum_; }
+  /// Of all parameters. Collective; waits for the steps so far.
+  [[nodiscard]] std::vector<float> momentum() const;
+  /// That this rank keeps, in the space's memory.
+  [[nodiscard]] std::int64_t momentum_bytes() const { return velocities_.bytes(); }
+  /// How the last layer's gradients travel in tiles; empty without them.
+  [[nodiscard]] std::string explain_tiles() const { return gradients_.explain_tiles(); }
   [[nodiscard]] std::vector<BucketReport> buckets() const { return gradients_.report(); }
   [[nodiscard]] bool is_captured() const { return static_cast<bool>(graph_); }
   /// Seconds in which buckets were under way while backward still computed, so far; 0 without a breakdown.
@@ -69,6 +79,13 @@ class Trainer {
 
  private:
   void enqueue_step();
+  [[nodiscard]] GradientSum::Plan plan_sums();
+  void compute_gradients(int layer);
+  void compute_gradients_in_tiles(int layer);
+  void make_ready(const GradientPieces::OfLayer& pieces);
+  /// Of parameters [begin, begin + count), whose sums are there.
+  [[nodiscard]] Optimizer optimizer(const Space& instance, std::int64_t begin, std::int64_t count);
+  void update(const Space& instance, std::int64_t begin, std::int64_t count);
   void require_usable(std::int64_t step, const std::int64_t* sums, const std::int64_t* own) const;
 
   Settings settings_;
@@ -85,7 +102,7 @@ class Trainer {
   std::vector<SampleRange> local_;   ///< the same, by place on this rank; one if sums may be fast
   Model model_;
   Vector<int> labels_;
-  Vector<float> momentum_;
+  Velocities velocities_;
   GradientPieces pieces_;
   GradientSum gradients_;
   Schedule schedule_;

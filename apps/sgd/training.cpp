@@ -1,6 +1,7 @@
 #include "sgd/training.hpp"
 
 #include "common/progress.hpp"
+#include "common/rank_sums.hpp"
 #include "sgd/idx_file.hpp"
 
 #include <selvage/error.hpp>
@@ -52,6 +53,13 @@ void Training::describe_plan() {
           ? fmt::format("ordered sums: grains of {} samples, 8 bytes per gradient on the wire",
                         settings_.grain)
           : fmt::format("fast sums: {} bytes per gradient on the wire", settings_.bf16_on_the_wire ? 2 : 4));
+  describe_sums();
+}
+
+void Training::describe_sums() {
+  if (settings_.sharded)
+    report_.decide("sharded: each rank updates a part of each bucket, and has the momentum of that part");
+  if (settings_.tiles) report_.decide(trainer_.explain_tiles());
 }
 
 void Training::run() {
@@ -129,6 +137,9 @@ void Training::report_results() {
   report_.result("test_loss", test_.loss);
   report_.result("test_accuracy", test_.accuracy);
   report_.result("seconds", training_s_);
+  report_.result("momentum_bytes_most", static_cast<std::int64_t>(app::max_over_ranks(
+                                            session_.comm(), "the bytes of momentum",
+                                            static_cast<double>(trainer_.momentum_bytes()))));
   double wait_s = 0;
   for (const auto& row : breakdown_.gather(session_.comm()))
     if (row.name == "wait") wait_s = row.avg_s;
