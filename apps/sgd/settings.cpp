@@ -11,6 +11,8 @@ void read_model(app::Input& input, Settings& settings) {
   settings.data_path = input.require<std::string>("data.path");
   if (settings.is_synthetic() && settings.data_path != "synthetic:resnet50")
     input.reject("data.path", "there is no such synthetic model: only synthetic:resnet50");
+  settings.resident_bytes =
+      input.get<std::int64_t>("data.resident_bytes", std::int64_t{1} << 30, {.least = 0});
   const auto image = input.list<std::int64_t>("model.image", {0, 0},
                                               {.each = {.least = 0, .most = 10000}, .most_length = 2});
   if (image.size() != 2) input.reject("model.image", "must be height and width");

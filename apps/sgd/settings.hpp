@@ -14,7 +14,9 @@ namespace selvage::sgd {
 /// Every input value, checked as far as it can be without the data.
 struct Settings {
   app::StandardOptions standard;
-  std::string data_path;                  ///< a file, or synthetic:resnet50
+  std::string data_path;  ///< a file, or synthetic:resnet50
+  std::int64_t
+      resident_bytes;  ///< of features to train with, that every rank may keep; more are read by batches
   std::array<int, 2> image;               ///< height and width of a sample in pixels; 0 x 0: no images
   std::vector<int> channels;              ///< of convolutions, which come first
   std::vector<int> hidden;                ///< widths of the dense layers before the last one

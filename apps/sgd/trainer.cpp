@@ -21,7 +21,7 @@ namespace {
 /// Buckets are made in the first step, and what is launched first may have to be loaded.
 constexpr std::int64_t steps_before_capture = 2;
 
-ModelShape shape_of(const Settings& settings, const DataSet& data) {
+ModelShape shape_of(const Settings& settings, const SampleSource::Shape& data) {
   return {.inputs = data.width,
           .image = settings.image,
           .channels = settings.channels,
@@ -29,10 +29,11 @@ ModelShape shape_of(const Settings& settings, const DataSet& data) {
           .classes = data.classes};
 }
 
-std::vector<SampleRange> batch_grains(const Settings& settings, const Context& context, const DataSet& data) {
-  if (settings.batch > data.train.count()) {
+std::vector<SampleRange> batch_grains(const Settings& settings, const Context& context,
+                                      const SampleSource::Shape& data) {
+  if (settings.batch > data.train) {
     throw Error(ErrorKind::input, fmt::format("train.batch is {}, and {} has {} samples to train with",
-                                              settings.batch, settings.data_path, data.train.count()));
+                                              settings.batch, settings.data_path, data.train));
   }
   const std::int64_t grain = settings.ordered ? settings.grain : 1;
   const std::int64_t grains = (settings.batch + grain - 1) / grain;
@@ -71,13 +72,21 @@ std::vector<std::int64_t> places_of(const std::vector<SampleRange>& grains,
   return places;
 }
 
+/// As in training, what a product holds mustn't depend on the number of ranks where sums don't.
+std::vector<SampleRange> test_grains(const Settings& settings, const Context& context, std::int64_t count,
+                                     std::int64_t slots) {
+  const std::int64_t size = settings.ordered ? std::min(settings.grain, settings.batch) : slots;
+  return grains_of_rank(count, size, context.size(), context.rank());
+}
+
 }  // namespace
 
-Trainer::Trainer(const Space& space, const Settings& settings, const Context& context, DataSet data,
-                 app::Breakdown& breakdown)
+Trainer::Trainer(const Space& space, const Settings& settings, const Context& context,
+                 std::shared_ptr<const SampleSource> source, app::Breakdown& breakdown)
     : settings_(settings),
       context_(context),
-      data_(std::move(data)),
+      source_(std::move(source)),
+      data_(survey(context.comm(), *source_)),
       breakdown_(breakdown),
       load_phase_(breakdown.phase("load")),
       forward_phase_(breakdown.phase("forward")),
@@ -85,20 +94,21 @@ Trainer::Trainer(const Space& space, const Settings& settings, const Context& co
       wait_phase_(breakdown.phase("wait")),
       update_phase_(breakdown.phase("update")),
       space_(space),
-      grains_(batch_grains(settings, context, data_)),
+      grains_(batch_grains(settings, context, data_.shape)),
       local_(local_grains(grains_, settings.ordered)),
       // Ranks may choose different algorithms: parameters stay equal as the sums of gradients that they get are.
-      model_(space, shape_of(settings, data_), span_of(local_).end,
+      model_(space, shape_of(settings, data_.shape), span_of(local_).end,
              settings.timed_products ? ProductChoice::timed : ProductChoice::fixed),
       labels_("sgd: labels", static_cast<std::size_t>(span_of(local_).end)),
       velocities_(model_.parameters().extent(0), settings.sharded),
       pieces_(cut_gradients(model_, settings.bucket_bytes)),
       gradients_(space_, context, settings, plan_sums()),
-      schedule_{settings.rate, settings.warmup_steps,
-                settings.epochs * (data_.train.count() / settings.batch)},
-      batches_(space_, data_.train, data_.width, settings.batch, settings.seed, schedule_,
-               places_of(grains_, local_)),
-      test_samples_(place_samples(data_.test, data_.width)),
+      schedule_{settings.rate, settings.warmup_steps, settings.epochs * (data_.shape.train / settings.batch)},
+      batches_(
+          space_, source_,
+          {settings.batch, settings.seed, schedule_, places_of(grains_, local_), settings.resident_bytes}),
+      test_grains_(test_grains(settings, context, data_.shape.test, span_of(local_).size())),
+      test_samples_(place_samples(*source_, Part::test, span_of(test_grains_))),
       figures_(settings.report_every),
       test_figures_(1) {
   model_.draw_parameters(settings.seed);
@@ -280,13 +290,11 @@ void Trainer::require_usable(std::int64_t step, const std::int64_t* sums, const 
 }
 
 Trainer::Step Trainer::test() {
-  // As in training, what a product holds mustn't depend on the number of ranks where sums don't.
-  const std::int64_t size =
-      settings_.ordered ? std::min(settings_.grain, settings_.batch) : span_of(local_).size();
-  const std::int64_t count = data_.test.count();
+  const std::int64_t count = data_.shape.test;
+  const std::int64_t first = span_of(test_grains_).begin;
   Kokkos::deep_copy(space_, test_figures_.rows, 0);
-  for (const SampleRange& grain : grains_of_rank(count, size, context_.size(), context_.rank())) {
-    load_range(space_, test_samples_, grain, model_.input(), labels_);
+  for (const SampleRange& grain : test_grains_) {
+    load_range(space_, test_samples_, {grain.begin - first, grain.end - first}, model_.input(), labels_);
     forward({{0, grain.size()}}, test_figures_);
   }
   const auto row = Kokkos::create_mirror_view(Kokkos::HostSpace(), test_figures_.rows);

@@ -16,19 +16,20 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace selvage::sgd {
 
-/// Data-parallel training: every rank has the model and the data, and computes its grains of each batch.
+/// Data-parallel training: every rank has the model, and computes its grains of each batch.
 class Trainer {
  public:
   /// With first weights drawn by the seed. Collective.
   /// \param space  an instance of make_instance()
-  /// \throws Error{input} for a batch that gives a rank nothing, or that is larger than the data
-  Trainer(const Space& space, const Settings& settings, const Context& context, DataSet data,
-          app::Breakdown& breakdown);
+  /// \throws Error{input} for a batch that gives a rank nothing, or that is larger than the data; for samples that can't be read
+  Trainer(const Space& space, const Settings& settings, const Context& context,
+          std::shared_ptr<const SampleSource> source, app::Breakdown& breakdown);
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
 
@@ -54,7 +55,9 @@ class Trainer {
   [[nodiscard]] std::int64_t steps_per_epoch() const { return batches_.steps_per_epoch(); }
   [[nodiscard]] const Schedule& schedule() const { return schedule_; }
   [[nodiscard]] const Model& model() const { return model_; }
-  [[nodiscard]] const DataSet& data() const { return data_; }
+  [[nodiscard]] const DataFacts& data() const { return data_; }
+  /// Where the samples are, and how much memory that takes.
+  [[nodiscard]] std::string explain_data() const { return batches_.explain(); }
   /// Of all parameters. Collective; waits for the steps so far.
   [[nodiscard]] std::vector<float> momentum() const;
   /// That this rank keeps, in the space's memory.
@@ -90,7 +93,8 @@ class Trainer {
 
   Settings settings_;
   Context context_;
-  DataSet data_;
+  std::shared_ptr<const SampleSource> source_;
+  DataFacts data_;
   app::Breakdown& breakdown_;
   app::Breakdown::Phase load_phase_;
   app::Breakdown::Phase forward_phase_;
@@ -107,7 +111,8 @@ class Trainer {
   GradientSum gradients_;
   Schedule schedule_;
   Batches batches_;
-  PlacedSamples test_samples_;
+  std::vector<SampleRange> test_grains_;  ///< this rank's
+  PlacedSamples test_samples_;            ///< of these
   StepFigures figures_;
   StepFigures test_figures_;
   std::function<void()> graph_;

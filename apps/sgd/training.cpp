@@ -2,6 +2,7 @@
 
 #include "common/progress.hpp"
 #include "common/rank_sums.hpp"
+#include "sgd/hdf5_samples.hpp"
 #include "sgd/idx_file.hpp"
 
 #include <selvage/error.hpp>
@@ -12,13 +13,15 @@
 #include <array>
 #include <filesystem>
 #include <limits>
+#include <memory>
 
 namespace selvage::sgd {
 
 namespace {
 
-DataSet read_samples(const std::string& path) {
-  return std::filesystem::is_directory(path) ? read_idx_data_set(path) : read_data_set(path);
+std::shared_ptr<const SampleSource> open_samples(const std::string& path) {
+  if (std::filesystem::is_directory(path)) return std::make_shared<IdxSamples>(path);
+  return std::make_shared<Hdf5Samples>(path);
 }
 
 }  // namespace
@@ -31,7 +34,7 @@ Training::Training(const Space& space, app::Session& session, app::Report& repor
       breakdown_("sgd", settings.breakdown),
       output_phase_(breakdown_.phase("output")),
       space_(space),
-      trainer_(space, settings, context, read_samples(settings.data_path), breakdown_),
+      trainer_(space, settings, context, open_samples(settings.data_path), breakdown_),
       last_step_(std::min(settings.stop_step.value_or(std::numeric_limits<std::int64_t>::max()),
                           trainer_.schedule().steps)) {
   if (settings_.standard.restart_path) {
@@ -42,9 +45,10 @@ Training::Training(const Space& space, app::Session& session, app::Report& repor
 }
 
 void Training::describe_plan() {
-  const DataSet& data = trainer_.data();
-  report_.decide(fmt::format("{} samples to train with and {} to test, {} features, {} classes",
-                             data.train.count(), data.test.count(), data.width, data.classes));
+  const SampleSource::Shape& data = trainer_.data().shape;
+  report_.decide(fmt::format("{} samples to train with and {} to test, {} features, {} classes", data.train,
+                             data.test, data.width, data.classes));
+  report_.decide(trainer_.explain_data());
   report_.decide(fmt::format("{} layers, {} parameters, {} steps of {} samples, {} steps an epoch",
                              trainer_.model().layers(), trainer_.model().parameters().extent(0), last_step_,
                              settings_.batch, trainer_.steps_per_epoch()));

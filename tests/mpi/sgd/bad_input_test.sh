@@ -55,5 +55,10 @@ for ranks in 1 2; do
     --set train.rate=1e12 --set restart.every=1 --out "$scratch/blown"
   [[ -s $scratch/blown/checkpoint_00000001.h5 ]] || fail "the checkpoint from before the error is gone"
 done
+# Where losses are rarely looked at, as on GPUs, a checkpoint still comes after a look.
+rm -rf "$scratch/late"
+expect_failure 1 "(layer dense[12] is|gradient of dense[12].*) (NaN|too large).* in step [2-5]" 2 "${training[@]}" \
+  --set train.rate=1e12 --set run.report_every=1000 --set restart.every=5 --out "$scratch/late"
+if compgen -G "$scratch/late/checkpoint_*" >/dev/null; then fail "a checkpoint was written after the weights were lost"; fi
 expect_success 1 "${training[@]}" --set train.rate=1e12 --restart "$scratch/blown/checkpoint_00000001.h5" --check
 finish

@@ -4,7 +4,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 common=("${training[@]}" --set restart.every=10 --set train.warmup_steps=3 --set train.weight_decay=0.001)
-for settings in "1 1" "2 3" "2 3 --set comm.sharded=true" "2 2 --set comm.tiles=true" "2 2 --reduce fast --set run.timed_products=false"; do
+for settings in "1 1" "2 3" "2 3 --set comm.sharded=true" "2 2 --set comm.tiles=true" "1 3 --set data.resident_bytes=600" "2 2 --reduce fast --set run.timed_products=false"; do
   read -ra more <<<"$settings"
   rm -rf "$scratch/whole" "$scratch/parts"
   expect_success "${more[0]}" "${common[@]}" "${more[@]:2}" --out "$scratch/whole"

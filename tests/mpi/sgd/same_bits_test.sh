@@ -10,6 +10,7 @@ expect_success 1 "${training[@]}" --out "$scratch/one" --verify --set verify.acc
 expect_text "^VERIFY ok accuracy" "the samples are learnt"
 for settings in "2" "3 --set comm.bucket_bytes=64" "4 --set comm.overlap=false" "2 --set train.weight_decay=0" \
   "2 --set run.report_every=5 --set run.breakdown=false --set run.graph=true" \
+  "3 --set data.resident_bytes=0" "2 --set data.resident_bytes=1000 --set run.report_every=1000" \
   "2 --set comm.tiles=true" "3 --set comm.tiles=true --set comm.bucket_bytes=64" "2 --set comm.sharded=true" \
   "4 --set comm.sharded=true --set comm.bucket_bytes=256" "3 --set comm.sharded=true --set comm.overlap=false"; do
   read -ra more <<<"$settings"
