@@ -3,72 +3,11 @@
 
     compare-sgd.py digits.h5 out/digits/steps.csv [--steps 100] [--model cnn]
 
-steps.csv comes from inputs/sgd/digits.toml, or for cnn from inputs/sgd/digits-cnn.toml. Exit code 1 where a loss differs by more than 1e-5 of its value.
-Needs the PyPI packages numpy and h5py: scripts/deps.sh --digits prints a Python that has them.
+steps.csv comes from inputs/sgd/digits.toml, or for cnn from inputs/sgd/digits-cnn.toml. Exit code 3 where a loss differs by
+more than 1e-5 of its value. Needs the PyPI packages numpy and h5py: scripts/deps.sh --digits prints a Python that has them.
 """
-import argparse
-import csv
-import math
-import sys
-
-import h5py
 import numpy
-
-LOW_64_BITS = (1 << 64) - 1
-SEED, BATCH, EPOCHS = 1, 64, 60
-SIDE = 8  # of an image, in pixels
-# Channels of convolutions, and widths of hidden dense layers.
-MODELS = {"mlp": ([], [128]), "cnn": ([8, 16], [32])}
-RATE, MOMENTUM = 0.1, numpy.float32(0.9)
-TOLERANCE = 1e-5
-
-
-class Random:
-    """apps/sgd/random.hpp"""
-
-    def __init__(self, seed, stream):
-        self.state = seed
-        self.state = self.next() ^ stream
-
-    def next(self):
-        self.state = (self.state + 0x9E3779B97F4A7C15) & LOW_64_BITS
-        z = self.state
-        z = ((z ^ z >> 30) * 0xBF58476D1CE4E5B9) & LOW_64_BITS
-        z = ((z ^ z >> 27) * 0x94D049BB133111EB) & LOW_64_BITS
-        return z ^ z >> 31
-
-    def uniform(self):
-        return numpy.float32((self.next() >> 40) * 2.0**-24)
-
-
-def first_weights(model, width, classes):
-    channels, hidden = MODELS[model]
-    shapes = []
-    inputs = 1 if channels else width
-    for outputs in channels:
-        shapes += [((outputs, 9 * inputs), 9 * inputs), ((outputs,), 9 * inputs)]
-        inputs = outputs
-    if channels:
-        inputs *= (SIDE >> len(channels)) ** 2
-    for outputs in [*hidden, classes]:
-        shapes += [((outputs, inputs), inputs), ((outputs,), inputs)]
-        inputs = outputs
-    tensors = []
-    for number, (shape, fan_in) in enumerate(shapes):
-        random = Random(SEED, LOW_64_BITS ^ number)
-        bound = numpy.float32(1) / numpy.sqrt(numpy.float32(fan_in))
-        values = [bound * (2 * random.uniform() - 1) for _ in range(math.prod(shape))]
-        tensors.append(numpy.array(values, numpy.float32).reshape(shape))
-    return tensors
-
-
-def order_of_epoch(samples, epoch):
-    order = list(range(samples))
-    random = Random(SEED, epoch)
-    for left in range(samples, 1, -1):
-        other = random.next() % left
-        order[left - 1], order[other] = order[other], order[left - 1]
-    return order
+import sgd_reference as reference
 
 
 def patches(images):
@@ -129,12 +68,12 @@ class Dense:
 
 
 def make_layers(model):
-    channels, hidden = MODELS[model]
+    channels, hidden = reference.MODELS[model]
     return [Convolution() for _ in channels] + [Dense(True) for _ in hidden] + [Dense(False)]
 
 
 def loss_and_gradients(layers, weights, features, labels):
-    values = features.reshape(-1, SIDE, SIDE, 1) if isinstance(layers[0], Convolution) else features
+    values = features.reshape(-1, reference.SIDE, reference.SIDE, 1) if isinstance(layers[0], Convolution) else features
     for layer, weight, bias in zip(layers, weights[::2], weights[1::2]):
         values = layer.forward(values, weight, bias)
     logits = values - values.max(axis=1, keepdims=True)
@@ -154,41 +93,16 @@ def loss_and_gradients(layers, weights, features, labels):
 
 def train(model, features, labels, classes, steps):
     layers = make_layers(model)
-    weights = first_weights(model, features.shape[1], classes)
+    weights = reference.first_weights(model, features.shape[1], classes)
     velocities = [numpy.zeros_like(weight) for weight in weights]
-    steps_per_epoch = len(labels) // BATCH
-    for step in range(steps):
-        epoch, batch = divmod(step, steps_per_epoch)
-        if batch == 0:
-            order = order_of_epoch(len(labels), epoch)
-        chosen = order[batch * BATCH : (batch + 1) * BATCH]
+    for chosen, rate in reference.batches(len(labels), steps):
         loss, gradients = loss_and_gradients(layers, weights, features[chosen], labels[chosen])
         yield loss
-        rate = numpy.float32(RATE * 0.5 * (1 + math.cos(math.pi * step / (EPOCHS * steps_per_epoch))))
         for weight, velocity, gradient in zip(weights, velocities, gradients):
-            velocity *= MOMENTUM
+            velocity *= numpy.float32(reference.MOMENTUM)
             velocity += gradient
-            weight -= rate * velocity
-
-
-def main():
-    parser = argparse.ArgumentParser(description="Compares sgd's losses with NumPy's.")
-    parser.add_argument("data")
-    parser.add_argument("steps_csv")
-    parser.add_argument("--steps", type=int, default=100)
-    parser.add_argument("--model", choices=MODELS, default="mlp")
-    arguments = parser.parse_args()
-    with open(arguments.steps_csv, encoding="utf-8") as table:
-        found = [float(row["loss"]) for row in csv.DictReader(table)][: arguments.steps]
-    if len(found) < arguments.steps:
-        sys.exit(f"compare-sgd.py: {arguments.steps_csv} has {len(found)} steps, not {arguments.steps}")
-    with h5py.File(arguments.data) as file:
-        data = file["train_features"][:], file["train_labels"][:], int(file.attrs["classes"])
-    wanted = train(arguments.model, *data, arguments.steps)
-    worst = max(abs(loss / reference - 1) for loss, reference in zip(found, wanted))
-    print(f"{arguments.steps} losses differ from NumPy's by at most {worst:.2g} of their value")
-    sys.exit(0 if worst <= TOLERANCE else 1)
+            weight -= numpy.float32(rate) * velocity
 
 
 if __name__ == "__main__":
-    main()
+    reference.compare("NumPy", train)

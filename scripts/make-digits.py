@@ -2,6 +2,7 @@
 """Writes scikit-learn's handwritten digits as the data set that sgd reads.
 
     make-digits.py [--out digits.h5] [--test 360] [--seed 0]
+    make-digits.py --out digits.npz        # the same for scripts/compare-torch.py on a host without h5py
 
 1797 images of 8 x 8 pixels, divided by 16, in an order drawn by the seed: the last 360 are test samples. The file has the
 attribute classes and the arrays train_features, test_features (samples x 64, fp32), train_labels, test_labels (int32).
@@ -21,6 +22,19 @@ except ImportError as error:
     sys.exit(f"make-digits.py: {error}: see scripts/deps.sh --digits")
 
 
+def write(path, arrays):
+    partial = path + ".partial"
+    if path.endswith(".npz"):
+        with open(partial, "wb") as file:
+            numpy.savez(file, classes=numpy.int64(10), **arrays)
+    else:
+        with h5py.File(partial, "w") as file:
+            file.attrs["classes"] = numpy.int64(10)
+            for name, values in arrays.items():
+                file[name] = values
+    os.replace(partial, path)
+
+
 def main():
     parser = argparse.ArgumentParser(description="Writes scikit-learn's digits for sgd.")
     parser.add_argument("--out", default="digits.h5")
@@ -36,13 +50,11 @@ def main():
     order = numpy.random.default_rng(arguments.seed).permutation(len(labels))
     train, test = order[: -arguments.test], order[-arguments.test :]
 
-    partial = arguments.out + ".partial"
-    with h5py.File(partial, "w") as file:
-        file.attrs["classes"] = numpy.int64(10)
-        for part, rows in (("train", train), ("test", test)):
-            file[part + "_features"] = features[rows]
-            file[part + "_labels"] = labels[rows]
-    os.replace(partial, arguments.out)
+    arrays = {}
+    for part, rows in (("train", train), ("test", test)):
+        arrays[part + "_features"] = features[rows]
+        arrays[part + "_labels"] = labels[rows]
+    write(arguments.out, arrays)
 
 
 if __name__ == "__main__":

@@ -115,7 +115,16 @@ class Hdf5Reader {
     read_bytes(array, box, element_type_of<T>(), values.data(), values.size());
   }
 
+  /// Reads rows, places along the first axis, in any order, each by a selection of its own.
+  /// \param values  rows.size() rows, as long as the array's, in host memory
+  template <class T>
+  void read_rows(const std::string& array, std::span<const std::int64_t> rows, std::span<T> values) const {
+    read_row_bytes(array, rows, element_type_of<T>(), values.data(), values.size());
+  }
+
  private:
+  void read_row_bytes(const std::string& array, std::span<const std::int64_t> rows, ElementType type,
+                      void* values, std::size_t count) const;
   void read_bytes(const std::string& array, const ArrayBox& box, ElementType type, void* values,
                   std::size_t count) const;
 

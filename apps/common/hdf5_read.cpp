@@ -155,4 +155,30 @@ void Hdf5Reader::read_bytes(const std::string& array, const ArrayBox& box, Eleme
              fmt::format("{}: reading '{}'", path_, array), ErrorKind::input);
 }
 
+void Hdf5Reader::read_row_bytes(const std::string& array, std::span<const std::int64_t> rows,
+                                ElementType wanted, void* values, std::size_t count) const {
+  if (rows.empty()) return;
+  const Hdf5Handle dataset = open_dataset(file_, path_, array);
+  const auto whole = extent_of(dataset);
+  if (type(array) != wanted) refuse(path_, fmt::format("array '{}' holds another type of number", array));
+  ArrayBox box{std::vector<std::int64_t>(whole.size(), 0), whole};
+  box.end.front() = 1;
+  const auto of_row = static_cast<std::size_t>(box.count());
+  if (rows.size() * of_row != count) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{} rows of {} values do not fit {} values", rows.size(), of_row, count));
+  }
+  const Hdf5Handle to = memory_space(box);
+  auto* next = static_cast<std::byte*>(values);
+  for (const std::int64_t row : rows) {
+    box.begin.front() = row;
+    box.end.front() = row + 1;
+    if (!lies_within(box, whole)) refuse(path_, fmt::format("array '{}' has no row {}", array, row));
+    const Hdf5Handle from = select_box(whole, box);
+    check_hdf5(H5Dread(dataset.id(), native_type(wanted), to.id(), from.id(), H5P_DEFAULT, next),
+               fmt::format("{}: reading '{}'", path_, array), ErrorKind::input);
+    next += of_row * bytes_of(wanted);
+  }
+}
+
 }  // namespace selvage::app

@@ -1,18 +1,15 @@
 #include "sgd/batches.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <utility>
 
 namespace selvage::sgd {
 namespace {
 
-template <class T>
-Vector<T> placed(const std::vector<T>& values) {
-  const Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> there(values.data(),
-                                                                                 values.size());
-  Vector<T> here("sgd: order", values.size());
-  Kokkos::deep_copy(here, there);
-  return here;
-}
+/// Of a window, unless a single step has more.
+constexpr std::int64_t most_window_bytes = std::int64_t{64} << 20;
 
 /// One team's: a sample for a slot.
 struct Slot {
@@ -30,23 +27,23 @@ struct Slot {
 
 struct LoadBatch {
   Slot slots;
-  Vector<std::int64_t> places;
-  Vector<std::int64_t> order;
+  Matrix<std::int64_t> rows;
   Vector<float> rates;
   Vector<float> rate;
-  std::int64_t batch;
+  std::int64_t steps_per_epoch;
   StepFigures figures;
 
   KOKKOS_FUNCTION void operator()(const RowTeams::member_type& team) const {
     const std::int64_t step = figures.next();
-    const std::int64_t in_epoch = step % rates.extent_int(0);
+    const std::int64_t in_window = step % steps_per_epoch % rates.extent_int(0);
     const int slot = team.league_rank();
     Kokkos::single(Kokkos::PerTeam(team), [&] {
       if (slot != 0) return;
       figures.current() = step;
-      rate(0) = rates(in_epoch);
+      rate(0) = rates(in_window);
     });
-    if (places(slot) >= 0) slots.fill(team, slot, order(in_epoch * batch + places(slot)));
+    const std::int64_t row = rows(in_window, slot);
+    if (row >= 0) slots.fill(team, slot, row);
   }
 };
 
@@ -61,40 +58,69 @@ struct LoadRange {
 
 }  // namespace
 
-PlacedSamples place_samples(const Samples& samples, int width) {
-  using Kokkos::HostSpace;
-  using Kokkos::LayoutRight;
-  const auto count = static_cast<std::size_t>(samples.count());
-  // Never written: where the space's memory is the host's, no copy is made.
-  const Kokkos::View<float**, LayoutRight, HostSpace, Kokkos::MemoryUnmanaged> features(
-      const_cast<float*>(samples.features.data()), count, width);
-  const Kokkos::View<int*, LayoutRight, HostSpace, Kokkos::MemoryUnmanaged> labels(
-      const_cast<int*>(samples.labels.data()), count);
-  return {Kokkos::create_mirror_view_and_copy(Space::memory_space(), features),
-          Kokkos::create_mirror_view_and_copy(Space::memory_space(), labels)};
+PlacedSamples place_samples(const SampleSource& source, Part part, SampleRange range) {
+  const auto count = static_cast<std::size_t>(range.size());
+  const PlacedSamples placed{Matrix<float>("sgd: samples", count, source.shape().width),
+                             Vector<int>("sgd: labels of samples", count)};
+  const auto features = Kokkos::create_mirror_view(placed.features);
+  const auto labels = Kokkos::create_mirror_view(placed.labels);
+  source.read_range(part, range, features.data(), labels.data());
+  Kokkos::deep_copy(placed.features, features);
+  Kokkos::deep_copy(placed.labels, labels);
+  return placed;
 }
 
-Batches::Batches(const Space& space, const Samples& samples, int width, std::int64_t batch, std::int64_t seed,
-                 const Schedule& schedule, const std::vector<std::int64_t>& places)
+Batches::Batches(const Space& space, std::shared_ptr<const SampleSource> source, const BatchesPlan& plan)
     : space_(space),
-      samples_(place_samples(samples, width)),
-      batch_(batch),
-      seed_(seed),
-      schedule_(schedule),
-      steps_per_epoch_(samples.count() / batch),
-      places_(placed(places)),
-      order_("sgd: order", static_cast<std::size_t>(samples.count())),
-      rates_("sgd: rates", static_cast<std::size_t>(steps_per_epoch_)),
-      rate_("sgd: rate", 1) {}
-
-Batches::Epoch Batches::take_unused() {
-  if (unused_.empty()) {
-    return {decltype(Epoch::order)("sgd: order", order_.extent(0)),
-            decltype(Epoch::rates)("sgd: rates", rates_.extent(0))};
+      source_(std::move(source)),
+      plan_(plan),
+      steps_per_epoch_(source_->shape().train / plan.batch),
+      rate_("sgd: rate", 1) {
+  const std::int64_t sample_bytes = std::int64_t{source_->shape().width} * sizeof(float);
+  is_resident_ = source_->shape().train * sample_bytes <= plan_.resident_bytes;
+  if (is_resident_) {
+    steps_of_window_ = steps_per_epoch_;
+    samples_ = place_samples(*source_, Part::train, {0, source_->shape().train});
+  } else {
+    const std::int64_t step_bytes = std::max<std::int64_t>(1, slots_filled() * sample_bytes);
+    steps_of_window_ = std::clamp<std::int64_t>(
+        std::min(most_window_bytes, plan_.resident_bytes) / step_bytes, 1, steps_per_epoch_);
+    const auto count = static_cast<std::size_t>(steps_of_window_ * slots_filled());
+    samples_ = {Matrix<float>("sgd: samples of a window", count, source_->shape().width),
+                Vector<int>("sgd: labels of a window", count)};
   }
-  Epoch epoch = unused_.back();
+  rows_ = Matrix<std::int64_t>("sgd: rows of slots", steps_of_window_, slots());
+  rates_ = Vector<float>("sgd: rates", static_cast<std::size_t>(steps_of_window_));
+}
+
+std::int64_t Batches::slots_filled() const {
+  return slots() - std::ranges::count(plan_.places, -1);
+}
+
+std::string Batches::explain() const {
+  const auto mebibytes = [](std::size_t elements) {
+    return static_cast<double>(elements) * sizeof(float) / (1 << 20);
+  };
+  if (is_resident_)
+    return fmt::format("every rank has all samples to train with: {:.3g} MiB",
+                       mebibytes(samples_.features.size()));
+  return fmt::format(
+      "samples are read when they are needed, {} step{} at once: {:.3g} MiB on this rank, and "
+      "twice that on its host",
+      steps_of_window_, steps_of_window_ == 1 ? "" : "s", mebibytes(samples_.features.size()));
+}
+
+Batches::Window Batches::take_unused() {
+  if (unused_.empty()) {
+    const std::size_t read = is_resident_ ? 0 : samples_.labels.extent(0);
+    return {decltype(Window::rows)("sgd: rows of slots", rows_.extent(0), rows_.extent(1)),
+            decltype(Window::rates)("sgd: rates", rates_.extent(0)),
+            decltype(Window::features)("sgd: samples of a window", read, source_->shape().width),
+            decltype(Window::labels)("sgd: labels of a window", read)};
+  }
+  Window window = unused_.back();
   unused_.pop_back();
-  return epoch;
+  return window;
 }
 
 void Batches::recycle() {
@@ -102,23 +128,56 @@ void Batches::recycle() {
   copied_.clear();
 }
 
+/// \param first_step  of the window, in the epoch that order_ is of
+void Batches::fill(const Window& window, std::int64_t first_step) {
+  const std::int64_t in_epoch = first_step % steps_per_epoch_;
+  const std::int64_t steps = std::min(steps_of_window_, steps_per_epoch_ - in_epoch);
+  std::vector<std::int64_t> read;
+  for (std::int64_t step = 0; step < steps; ++step) {
+    window.rates(step) = static_cast<float>(plan_.schedule.rate(first_step + step));
+    for (std::int64_t slot = 0; slot < slots(); ++slot) {
+      const std::int64_t place = plan_.places[static_cast<std::size_t>(slot)];
+      window.rows(step, slot) = -1;
+      if (place < 0) continue;
+      const std::int64_t sample = order_[static_cast<std::size_t>((in_epoch + step) * plan_.batch + place)];
+      window.rows(step, slot) = is_resident_ ? sample : static_cast<std::int64_t>(read.size());
+      if (!is_resident_) read.push_back(sample);
+    }
+  }
+  if (!is_resident_) source_->read(Part::train, read, window.features.data(), window.labels.data());
+}
+
+void Batches::enqueue_copies(const Window& window) const {
+  Kokkos::deep_copy(space_, rows_, window.rows);
+  Kokkos::deep_copy(space_, rates_, window.rates);
+  if (is_resident_) return;
+  Kokkos::deep_copy(space_, samples_.features, window.features);
+  Kokkos::deep_copy(space_, samples_.labels, window.labels);
+}
+
 void Batches::prepare(std::int64_t step) {
-  const std::int64_t epoch = step / steps_per_epoch_;
-  if (epoch == epoch_) return;
-  epoch_ = epoch;
-  const Epoch next = copied_.emplace_back(take_unused());
-  std::ranges::copy(order_of_epoch(static_cast<std::int64_t>(order_.extent(0)), seed_, epoch),
-                    next.order.data());
-  for (std::int64_t i = 0; i < steps_per_epoch_; ++i)
-    next.rates(i) = static_cast<float>(schedule_.rate(epoch * steps_per_epoch_ + i));
-  Kokkos::deep_copy(space_, order_, next.order);
-  Kokkos::deep_copy(space_, rates_, next.rates);
+  const std::int64_t in_epoch = step % steps_per_epoch_;
+  const std::int64_t begin = step - in_epoch % steps_of_window_;
+  if (begin == window_begin_) return;
+  window_begin_ = begin;
+  if (const std::int64_t epoch = step / steps_per_epoch_; epoch != epoch_) {
+    epoch_ = epoch;
+    order_ = order_of_epoch(source_->shape().train, plan_.seed, epoch);
+  }
+  const Window window = take_unused();
+  fill(window, begin);
+  if (!is_resident_) {
+    // Two windows take turns: what the other one was copied from is free after this, and not before it was read.
+    space_.fence("sgd: the window before is done");
+    recycle();
+  }
+  copied_.push_back(window);
+  enqueue_copies(window);
 }
 
 void Batches::load(const Matrix<float>& input, const Vector<int>& labels, const StepFigures& figures) const {
-  Kokkos::parallel_for(
-      "sgd::load", teams_of_rows(space_, static_cast<std::int64_t>(places_.extent(0)), input.extent_int(1)),
-      LoadBatch{{samples_, input, labels}, places_, order_, rates_, rate_, batch_, figures});
+  Kokkos::parallel_for("sgd::load", teams_of_rows(space_, slots(), input.extent_int(1)),
+                       LoadBatch{{samples_, input, labels}, rows_, rates_, rate_, steps_per_epoch_, figures});
 }
 
 void load_range(const Space& space, const PlacedSamples& samples, SampleRange range,

@@ -1,14 +1,18 @@
 #pragma once
 
 #include "sgd/fixed_point.hpp"
+#include "sgd/mappable_vector.hpp"
 #include "sgd/model.hpp"
 #include "sgd/settings.hpp"
+#include "sgd/tiled_sum.hpp"
 
 #include <selvage/comm/context.hpp>
-#include <selvage/comm/gradient_buckets.hpp>
+#include <selvage/comm/sharded_buckets.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,11 +23,23 @@ namespace selvage::sgd {
 ///
 /// Ordered, grains are added in fixed point, which takes twice the bytes of fp32 on the wire, and a product per grain
 /// instead of one per rank; any number of ranks gives the same bits. Fast, a rank has one grain and sums are fp32.
+///
+/// Sharded, a rank gets a part of a bucket's sums, has its parameters updated, and all ranks get all parameters.
 class GradientSum {
  public:
+  /// What a sharded sum calls, on the instance that it is given: sums by parameter [begin, begin + count) are in values.
+  struct Sharding {
+    Vector<float> parameters;  ///< of all tensors
+    std::function<void(const Space& instance, std::int64_t begin, std::int64_t count)> update;
+  };
+  /// Where sums go and what else they need.
+  struct Plan {
+    std::vector<Tensor> tensors;
+    std::size_t first_of_last_layer;  ///< among tensors, for tiles
+    std::optional<Sharding> sharding = {};
+  };
   /// Collective over the context's communicator.
-  GradientSum(const Space& space, const Context& context, const Settings& settings,
-              const std::vector<Tensor>& tensors);
+  GradientSum(const Space& space, const Context& context, const Settings& settings, const Plan& plan);
 
   /// As given.
   [[nodiscard]] const std::vector<Tensor>& tensors() const { return tensors_; }
@@ -35,11 +51,20 @@ class GradientSum {
   /// Adds the grain's gradient by one tensor; marks the tensor in the step's figures where an element has no place in the
   /// sum: NaN, infinite or too large.
   void add(const Space& space, std::size_t tensor, const StepFigures& figures);
+  /// Whether the last layer's gradients go by add_last_layer(), and by neither add() nor ready().
+  [[nodiscard]] bool has_tiles() const { return tiles_.has_value(); }
+  /// Adds the grain's gradients by the last layer. \param is_last  none of this rank's is left: sums may leave
+  void add_last_layer(const Space& space, const StepFigures& figures, bool is_last) {
+    tiles_->add(space, figures, is_last);
+  }
   /// No grain of this rank is left for the tensor: its sum may leave. Without overlap, it waits for finish().
   /// This, finish() and check() \throw Error{timeout} that names a late rank and the tensors of the bucket
   void ready(const Space& space, std::size_t tensor);
   /// What `space` is given next sees sums over all ranks in values(). Collective.
   void finish(const Space& space);
+  [[nodiscard]] bool is_sharded() const { return sharding_.has_value(); }
+  /// How the last layer's tiles travel; empty without them.
+  [[nodiscard]] std::string explain_tiles() const { return tiles_ ? tiles_->explain() : ""; }
 
   /// Throws what a GPU found while it waited for other ranks.
   void check() const;
@@ -55,6 +80,12 @@ class GradientSum {
   [[nodiscard]] std::vector<BucketReport> report() const { return buckets_->report(); }
 
  private:
+  void make_buckets(const Space& space, const Context& context, const Settings& settings,
+                    int multiprocessors);
+  template <class T>
+  [[nodiscard]] GradientBuckets buckets_of(const Space& space, const Context& context,
+                                           const GradientBucketsOptions& options,
+                                           const Vector<T>& values) const;
   /// Runs what may wait for other ranks.
   template <class Work>
   void naming_tensors(const Work& work) const;
@@ -63,8 +94,12 @@ class GradientSum {
   bool ordered_;
   bool overlap_;
   std::vector<Tensor> tensors_;
+  std::size_t bucketed_;  ///< tensors that go by buckets: the first ones
+  std::optional<Sharding> sharding_;
+  std::vector<std::shared_ptr<void>> memory_;  ///< of the two, where ranks map them
   Vector<float> grain_;
-  Vector<std::int64_t> fixed_;          ///< empty unless ordered
+  Vector<std::int64_t> fixed_;  ///< empty unless ordered
+  std::optional<TiledSum> tiles_;
   std::vector<std::size_t> held_back_;  ///< ready, but only finish() may send it
   std::unique_ptr<GradientBuckets> buckets_;
   std::vector<std::string> bucket_tensors_;  ///< by bucket, once these are made

@@ -7,16 +7,17 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
-#include <span>
+#include <filesystem>
 
 namespace selvage::sgd {
 namespace {
 
 constexpr std::uint8_t type_of_bytes = 0x08;
 
+}  // namespace
+
 /// gzread() gives what isn't compressed as it is.
-class Reader {
+class IdxFile::Reader {
  public:
   explicit Reader(const std::string& path) : path_(path), file_(gzopen(path.c_str(), "rb"), gzclose) {
     if (file_ == nullptr) refuse("cannot be opened");
@@ -41,90 +42,77 @@ class Reader {
       bytes = bytes.subspan(count);
     }
   }
+  /// To the array's type and extent, and behind them. \return the extent
+  std::vector<std::int64_t> read_header() {
+    std::array<std::uint8_t, 4> magic{};
+    read(magic);
+    if (magic[0] != 0 || magic[1] != 0 || magic[2] != type_of_bytes || magic[3] == 0)
+      refuse("is no IDX file of bytes");
+    std::vector<std::int64_t> extent;
+    count_ = 1;
+    for (int i = 0; i < magic[3]; ++i) {
+      std::array<std::uint8_t, 4> bytes{};
+      read(bytes);
+      extent.push_back(std::int64_t{bytes[0]} << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3]);
+      if (extent.back() == 0) refuse("has no elements");
+      if (count_ > (std::int64_t{1} << 36) / extent.back())
+        refuse("says that it has more than 2^36 elements");
+      count_ *= extent.back();
+    }
+    header_bytes_ = 4 + 4 * std::int64_t{magic[3]};
+    return extent;
+  }
+  [[nodiscard]] bool is_compressed() const { return gzdirect(file_.get()) == 0; }
+  void require_length() const {
+    const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(path_));
+    const std::int64_t wanted = header_bytes_ + count_;
+    if (bytes < wanted) refuse(fmt::format("ends {} bytes too early", wanted - bytes));
+    if (bytes > wanted) refuse("is longer than it says");
+  }
+  [[nodiscard]] std::vector<std::uint8_t> unpack() const {
+    // By pieces: a file that promises too much must not take the memory.
+    constexpr std::size_t piece = std::size_t{1} << 24;
+    std::vector<std::uint8_t> values;
+    const auto count = static_cast<std::size_t>(count_);
+    while (values.size() < count) {
+      const std::size_t begin = values.size();
+      values.resize(std::min(count, begin + piece));
+      read(std::span(values).subspan(begin));
+    }
+    std::array<std::uint8_t, 1> surplus{};
+    if (read_some(surplus) > 0) refuse("is longer than it says");
+    return values;
+  }
+  void seek(std::int64_t element) const {
+    if (gzseek(file_.get(), header_bytes_ + element, SEEK_SET) < 0)
+      refuse(fmt::format("can't be read at element {}", element));
+  }
 
  private:
   std::string path_;
   std::unique_ptr<gzFile_s, decltype(&gzclose)> file_;
+  std::int64_t header_bytes_ = 0;
+  std::int64_t count_ = 0;
 };
 
-std::vector<std::int64_t> read_extent(const Reader& file, int dimensions) {
-  std::vector<std::int64_t> extent;
-  std::int64_t count = 1;
-  for (int i = 0; i < dimensions; ++i) {
-    std::array<std::uint8_t, 4> bytes{};
-    file.read(bytes);
-    extent.push_back(std::int64_t{bytes[0]} << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3]);
-    if (extent.back() == 0) file.refuse("has no elements");
-    if (count > (std::int64_t{1} << 36) / extent.back())
-      file.refuse("says that it has more than 2^36 elements");
-    count *= extent.back();
+IdxFile::IdxFile(const std::string& path)
+    : reader_(std::make_unique<Reader>(path)), extent_(reader_->read_header()) {
+  if (reader_->is_compressed()) {
+    unpacked_ = reader_->unpack();
+  } else {
+    reader_->require_length();
   }
-  return extent;
 }
+IdxFile::IdxFile(IdxFile&&) noexcept = default;
+IdxFile::~IdxFile() = default;
 
-IdxArray read_either(const std::string& path) {
-  if (gzFile compressed = gzopen((path + ".gz").c_str(), "rb"); compressed != nullptr) {
-    gzclose(compressed);
-    return read_idx(path + ".gz");
+void IdxFile::read(std::int64_t begin, std::span<std::uint8_t> values) const {
+  if (!unpacked_.empty()) {
+    std::copy_n(unpacked_.begin() + begin, values.size(), values.begin());
+    return;
   }
-  return read_idx(path);
-}
-
-/// \param width  features of a sample
-Samples read_part(const std::string& prefix, std::int64_t& width) {
-  const IdxArray images = read_either(prefix + "-images-idx3-ubyte");
-  const IdxArray labels = read_either(prefix + "-labels-idx1-ubyte");
-  if (images.extent.size() != 3 || labels.extent.size() != 1 || images.extent[0] != labels.extent[0])
-    throw Error(ErrorKind::input,
-                fmt::format("{}: images must be samples x rows x columns, and as many labels", prefix));
-  width = images.extent[1] * images.extent[2];
-  Samples samples;
-  samples.features.reserve(images.values.size());
-  for (const std::uint8_t pixel : images.values)
-    samples.features.push_back(static_cast<float>(pixel) / 255.0F);
-  samples.labels.assign(labels.values.begin(), labels.values.end());
-  return samples;
-}
-
-}  // namespace
-
-IdxArray read_idx(const std::string& path) {
-  const Reader file(path);
-  std::array<std::uint8_t, 4> magic{};
-  file.read(magic);
-  if (magic[0] != 0 || magic[1] != 0 || magic[2] != type_of_bytes || magic[3] == 0)
-    file.refuse("is no IDX file of bytes");
-  IdxArray array;
-  array.extent = read_extent(file, magic[3]);
-  std::size_t count = 1;
-  for (const std::int64_t extent : array.extent) count *= static_cast<std::size_t>(extent);
-  // By pieces: a file that promises too much must not take the memory.
-  constexpr std::size_t piece = std::size_t{1} << 24;
-  while (array.values.size() < count) {
-    const std::size_t begin = array.values.size();
-    array.values.resize(std::min(count, begin + piece));
-    file.read(std::span(array.values).subspan(begin));
-  }
-  std::array<std::uint8_t, 1> surplus{};
-  if (file.read_some(surplus) > 0) file.refuse("is longer than it says");
-  return array;
-}
-
-DataSet read_idx_data_set(const std::string& folder) {
-  std::int64_t width = 0;
-  std::int64_t test_width = 0;
-  DataSet data{};
-  data.train = read_part(folder + "/train", width);
-  data.test = read_part(folder + "/t10k", test_width);
-  if (width != test_width)
-    throw Error(ErrorKind::input, fmt::format("{}: images to train with have {} pixels, and those to test {}",
-                                              folder, width, test_width));
-  data.width = static_cast<int>(width);
-  data.classes = std::max(2, std::ranges::max(data.train.labels) + 1);
-  if (const int most = std::ranges::max(data.test.labels); most >= data.classes)
-    throw Error(ErrorKind::input,
-                fmt::format("{}: the label {} to test with has no sample to train with", folder, most));
-  return data;
+  reader_->seek(begin);
+  reader_->read(values);
 }
 
 }  // namespace selvage::sgd

@@ -6,14 +6,15 @@
 
 namespace selvage::sgd {
 
-IdxArray read_idx(const std::string& path) {
+class IdxFile::Reader {};
+
+IdxFile::IdxFile(const std::string& path) {
   throw Error(ErrorKind::unsupported,
               fmt::format("{}: this build reads no IDX files, for want of zlib", path));
 }
+IdxFile::IdxFile(IdxFile&&) noexcept = default;
+IdxFile::~IdxFile() = default;
 
-DataSet read_idx_data_set(const std::string& folder) {
-  static_cast<void>(read_idx(folder + "/train-images-idx3-ubyte"));
-  return {};
-}
+void IdxFile::read(std::int64_t /*begin*/, std::span<std::uint8_t> /*values*/) const {}
 
 }  // namespace selvage::sgd

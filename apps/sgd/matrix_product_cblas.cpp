@@ -17,7 +17,8 @@ class MatrixProducts::Library {
   Space space;
 };
 
-MatrixProducts::MatrixProducts(const Space& space) : library_(std::make_shared<Library>(space)) {}
+MatrixProducts::MatrixProducts(const Space& space, ProductChoice /*choice*/)
+    : library_(std::make_shared<Library>(space)) {}
 
 void MatrixProducts::multiply(const Factor& a, const Factor& b, float* result) const {
   require_fit(a, b);

@@ -13,9 +13,9 @@
 
 namespace selvage::sgd {
 
-Model::Model(const Space& space, const ModelShape& shape, std::int64_t samples)
+Model::Model(const Space& space, const ModelShape& shape, std::int64_t samples, ProductChoice choice)
     : space_(space), input_("sgd: inputs", samples, shape.inputs) {
-  const LayerShare share{.space = space, .products = MatrixProducts(space), .samples = samples};
+  const LayerShare share{.space = space, .products = MatrixProducts(space, choice), .samples = samples};
   if (!shape.channels.empty()) make_convolutions(shape, share);
   make_dense_layers(shape, share);
   place_tensors();

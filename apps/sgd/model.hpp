@@ -33,8 +33,10 @@ struct ModelShape {
 class Model {
  public:
   /// \param samples  the most that a range may reach to
+  /// \param choice   of products' algorithms
   /// \throws Error{input} for inputs that are no images where there are convolutions, or images too small to be pooled
-  Model(const Space& space, const ModelShape& shape, std::int64_t samples);
+  Model(const Space& space, const ModelShape& shape, std::int64_t samples,
+        ProductChoice choice = ProductChoice::fixed);
 
   /// By layer, weight before bias.
   [[nodiscard]] const std::vector<Tensor>& tensors() const { return tensors_; }

@@ -1,12 +1,16 @@
 #include "sgd/run_files.hpp"
 
+#include "common/agreement.hpp"
 #include "common/output.hpp"
 
 #include <selvage/error.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <iterator>
 #include <span>
 #include <utility>
 #include <vector>
@@ -16,13 +20,13 @@ namespace {
 
 /// What has to be equal for training to go on where it stopped.
 app::Attributes describe(const Trainer& trainer, const Settings& settings) {
-  const DataSet& data = trainer.data();
-  std::string layers = fmt::format("{}", data.width);
+  const DataFacts& data = trainer.data();
+  std::string layers = fmt::format("{}", data.shape.width);
   if (!settings.channels.empty()) layers += fmt::format("-({}x{})", settings.image[0], settings.image[1]);
   for (const int channels : settings.channels) layers += fmt::format("-conv{}", channels);
   for (const int width : settings.hidden) layers += fmt::format("-{}", width);
-  return {{"layers", fmt::format("{}-{}", layers, data.classes)},
-          {"data", fmt::format("{:016x}", data.fingerprint())},
+  return {{"layers", fmt::format("{}-{}", layers, data.shape.classes)},
+          {"data", fmt::format("{:016x}", data.fingerprint)},
           {"seed", settings.seed},
           {"epochs", settings.epochs},
           {"batch", settings.batch},
@@ -54,12 +58,11 @@ HostVector on_the_host(const Vector<float>& values) {
 }
 
 /// Rank 0 has all of it, since every rank has the same.
-app::ArrayBlock whole_from_root(MPI_Comm comm, std::string name, const HostVector& values) {
+app::ArrayBlock whole_from_root(MPI_Comm comm, std::string name, std::span<const float> values) {
   int rank = 0;
   check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-  const auto count = static_cast<std::int64_t>(values.extent(0));
-  return app::array_block(std::move(name), {count}, {{0}, {rank == 0 ? count : 0}},
-                          std::span<const float>(values.data(), values.extent(0)));
+  const auto count = static_cast<std::int64_t>(values.size());
+  return app::array_block(std::move(name), {count}, {{0}, {rank == 0 ? count : 0}}, values);
 }
 
 std::vector<float> read_parameters(const app::Hdf5Reader& file, const std::string& path,
@@ -70,6 +73,18 @@ std::vector<float> read_parameters(const app::Hdf5Reader& file, const std::strin
   std::vector<float> values(count);
   file.read(name, {{0}, {wanted}}, std::span(values));
   return values;
+}
+
+/// Losses can't show it: the weights moved after the last of them. The same on all ranks, as what they have is.
+void require_finite(const Trainer& trainer, std::span<const float> values, const std::string& what) {
+  const auto wrong = std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
+  if (wrong == values.end()) return;
+  const auto& tensors = trainer.model().tensors();
+  const auto after = std::ranges::upper_bound(tensors, wrong - values.begin(), {}, &Tensor::begin);
+  throw app::AgreedError(ErrorKind::numeric,
+                         fmt::format("{} of {} is NaN or infinite after step {}: no checkpoint is written",
+                                     what, std::prev(after)->name, trainer.steps_done()),
+                         0, 0);
 }
 
 const std::string& with_directory(MPI_Comm comm, const std::string& dir) {
@@ -105,8 +120,10 @@ void RunFiles::write_checkpoint(const Trainer& trainer, const Settings& settings
   app::Attributes attributes = describe(trainer, settings);
   attributes["step"] = trainer.steps_done();
   const HostVector parameters = on_the_host(trainer.model().parameters());
-  const HostVector momentum = on_the_host(trainer.momentum());
-  const std::array arrays{whole_from_root(comm_, "parameters", parameters),
+  const std::vector<float> momentum = trainer.momentum();
+  require_finite(trainer, {parameters.data(), parameters.extent(0)}, "an element");
+  require_finite(trainer, momentum, "the momentum of an element");
+  const std::array arrays{whole_from_root(comm_, "parameters", {parameters.data(), parameters.extent(0)}),
                           whole_from_root(comm_, "momentum_of_parameters", momentum)};
   app::write_hdf5(comm_, fmt::format("{}/checkpoint_{:08}.h5", dir_, trainer.steps_done()), arrays,
                   attributes);

@@ -25,7 +25,8 @@ class RunFiles {
   void append_step(std::int64_t step, const Trainer::Step& train, double rate);
   void append_epoch(std::int64_t step, const Trainer::Step& test);
 
-  /// Collective. \throws AgreedError{io}; an earlier file of the name is then still there
+  /// Collective. \throws AgreedError{io}, and AgreedError{numeric} for NaN or infinity in what it would hold; an earlier
+  ///             file of the name is then still there
   void write_checkpoint(const Trainer& trainer, const Settings& settings) const;
 
   [[nodiscard]] const std::string& dir() const { return dir_; }

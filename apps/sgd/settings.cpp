@@ -11,6 +11,8 @@ void read_model(app::Input& input, Settings& settings) {
   settings.data_path = input.require<std::string>("data.path");
   if (settings.is_synthetic() && settings.data_path != "synthetic:resnet50")
     input.reject("data.path", "there is no such synthetic model: only synthetic:resnet50");
+  settings.resident_bytes =
+      input.get<std::int64_t>("data.resident_bytes", std::int64_t{1} << 30, {.least = 0});
   const auto image = input.list<std::int64_t>("model.image", {0, 0},
                                               {.each = {.least = 0, .most = 10000}, .most_length = 2});
   if (image.size() != 2) input.reject("model.image", "must be height and width");
@@ -38,12 +40,22 @@ void read_communication(app::Input& input, Settings& settings) {
   settings.ordered = input.choice("comm.reduce", "ordered", {"ordered", "fast"}) == "ordered";
   settings.overlap = input.get_bool("comm.overlap", true);
   settings.bf16_on_the_wire = input.get_bool("comm.bf16", false);
+  settings.tiles = input.get_bool("comm.tiles", false);
+  settings.sharded = input.get_bool("comm.sharded", false);
   settings.bucket_bytes = input.get<std::int64_t>("comm.bucket_bytes", std::int64_t{25} << 20, {.least = 1});
   if (input.has("comm.multiprocessors"))
     settings.multiprocessors =
         static_cast<int>(input.get<std::int64_t>("comm.multiprocessors", 0, {.least = 0, .most = 10000}));
   if (settings.ordered && settings.bf16_on_the_wire)
     input.reject("comm.bf16", "needs comm.reduce = \"fast\": the ordered reduction adds whole numbers");
+  if (settings.tiles && settings.sharded)
+    input.reject("comm.tiles", "doesn't go with comm.sharded: tiles give all sums to every rank");
+  if (settings.tiles && !settings.overlap)
+    input.reject("comm.tiles", "needs comm.overlap: tiles travel while others are computed");
+  if (settings.tiles && settings.bf16_on_the_wire)
+    input.reject("comm.tiles", "doesn't go with comm.bf16: tiles travel as they are");
+  if (settings.is_synthetic() && (settings.tiles || settings.sharded))
+    input.reject(settings.tiles ? "comm.tiles" : "comm.sharded", "needs a model that is trained");
   if (settings.is_synthetic() && settings.bf16_on_the_wire)
     input.reject("comm.bf16", "rounds sums, and those of a synthetic model are verified to the bit");
   if (settings.ordered && (settings.batch + settings.grain - 1) / settings.grain > 1 << 15)
@@ -61,6 +73,9 @@ Settings read_settings(app::Input& input) {
   settings.breakdown = input.get_bool("run.breakdown", on_host);
   settings.report_every =
       input.get<std::int64_t>("run.report_every", on_host ? 1 : 100, {.least = 1, .most = 1 << 20});
+  settings.timed_products = input.get_bool("run.timed_products", !on_host && !settings.ordered);
+  if (settings.ordered && settings.timed_products)
+    input.reject("run.timed_products", "needs comm.reduce = \"fast\": ordered sums promise the same bits");
   settings.graph = input.get_bool("run.graph", !on_host) && !settings.breakdown;
   settings.checkpoint_every = input.get<std::int64_t>("restart.every", 0, {.least = 0});
   settings.wanted_accuracy = input.get<double>("verify.accuracy", 0, {.least = 0, .most = 1});

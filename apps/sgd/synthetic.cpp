@@ -42,7 +42,7 @@ Synthetic::Synthetic(const Space& space, const Context& context, const Settings&
     : space_(space),
       context_(context),
       tensors_(std::move(tensors)),
-      gradients_(space, context, settings, tensors_),
+      gradients_(space, context, settings, {tensors_, tensors_.size() - 1}),
       figures_(1) {}
 
 void Synthetic::step(std::int64_t step) {

@@ -4,7 +4,6 @@
 #include "common/rank_sums.hpp"
 #include "sgd/fixed_point.hpp"
 #include "sgd/step_graph.hpp"
-#include "sgd/update.hpp"
 
 #include <selvage/error.hpp>
 
@@ -22,7 +21,7 @@ namespace {
 /// Buckets are made in the first step, and what is launched first may have to be loaded.
 constexpr std::int64_t steps_before_capture = 2;
 
-ModelShape shape_of(const Settings& settings, const DataSet& data) {
+ModelShape shape_of(const Settings& settings, const SampleSource::Shape& data) {
   return {.inputs = data.width,
           .image = settings.image,
           .channels = settings.channels,
@@ -30,10 +29,11 @@ ModelShape shape_of(const Settings& settings, const DataSet& data) {
           .classes = data.classes};
 }
 
-std::vector<SampleRange> batch_grains(const Settings& settings, const Context& context, const DataSet& data) {
-  if (settings.batch > data.train.count()) {
+std::vector<SampleRange> batch_grains(const Settings& settings, const Context& context,
+                                      const SampleSource::Shape& data) {
+  if (settings.batch > data.train) {
     throw Error(ErrorKind::input, fmt::format("train.batch is {}, and {} has {} samples to train with",
-                                              settings.batch, settings.data_path, data.train.count()));
+                                              settings.batch, settings.data_path, data.train));
   }
   const std::int64_t grain = settings.ordered ? settings.grain : 1;
   const std::int64_t grains = (settings.batch + grain - 1) / grain;
@@ -72,13 +72,21 @@ std::vector<std::int64_t> places_of(const std::vector<SampleRange>& grains,
   return places;
 }
 
+/// As in training, what a product holds mustn't depend on the number of ranks where sums don't.
+std::vector<SampleRange> test_grains(const Settings& settings, const Context& context, std::int64_t count,
+                                     std::int64_t slots) {
+  const std::int64_t size = settings.ordered ? std::min(settings.grain, settings.batch) : slots;
+  return grains_of_rank(count, size, context.size(), context.rank());
+}
+
 }  // namespace
 
-Trainer::Trainer(const Space& space, const Settings& settings, const Context& context, DataSet data,
-                 app::Breakdown& breakdown)
+Trainer::Trainer(const Space& space, const Settings& settings, const Context& context,
+                 std::shared_ptr<const SampleSource> source, app::Breakdown& breakdown)
     : settings_(settings),
       context_(context),
-      data_(std::move(data)),
+      source_(std::move(source)),
+      data_(survey(context.comm(), *source_)),
       breakdown_(breakdown),
       load_phase_(breakdown.phase("load")),
       forward_phase_(breakdown.phase("forward")),
@@ -86,18 +94,21 @@ Trainer::Trainer(const Space& space, const Settings& settings, const Context& co
       wait_phase_(breakdown.phase("wait")),
       update_phase_(breakdown.phase("update")),
       space_(space),
-      grains_(batch_grains(settings, context, data_)),
+      grains_(batch_grains(settings, context, data_.shape)),
       local_(local_grains(grains_, settings.ordered)),
-      model_(space, shape_of(settings, data_), span_of(local_).end),
+      // Ranks may choose different algorithms: parameters stay equal as the sums of gradients that they get are.
+      model_(space, shape_of(settings, data_.shape), span_of(local_).end,
+             settings.timed_products ? ProductChoice::timed : ProductChoice::fixed),
       labels_("sgd: labels", static_cast<std::size_t>(span_of(local_).end)),
-      momentum_("sgd: momentum", model_.parameters().extent(0)),
+      velocities_(model_.parameters().extent(0), settings.sharded),
       pieces_(cut_gradients(model_, settings.bucket_bytes)),
-      gradients_(space_, context, settings, pieces_.tensors),
-      schedule_{settings.rate, settings.warmup_steps,
-                settings.epochs * (data_.train.count() / settings.batch)},
-      batches_(space_, data_.train, data_.width, settings.batch, settings.seed, schedule_,
-               places_of(grains_, local_)),
-      test_samples_(place_samples(data_.test, data_.width)),
+      gradients_(space_, context, settings, plan_sums()),
+      schedule_{settings.rate, settings.warmup_steps, settings.epochs * (data_.shape.train / settings.batch)},
+      batches_(
+          space_, source_,
+          {settings.batch, settings.seed, schedule_, places_of(grains_, local_), settings.resident_bytes}),
+      test_grains_(test_grains(settings, context, data_.shape.test, span_of(local_).size())),
+      test_samples_(place_samples(*source_, Part::test, span_of(test_grains_))),
       figures_(settings.report_every),
       test_figures_(1) {
   model_.draw_parameters(settings.seed);
@@ -111,41 +122,92 @@ void Trainer::forward(const std::vector<SampleRange>& ranges, const StepFigures&
   }
 }
 
+GradientSum::Plan Trainer::plan_sums() {
+  GradientSum::Plan plan{.tensors = pieces_.tensors,
+                         .first_of_last_layer = pieces_.layers.back().weight.front().tensor};
+  if (settings_.sharded) {
+    plan.sharding = {model_.parameters(), [this](const Space& instance, std::int64_t begin,
+                                                 std::int64_t count) { update(instance, begin, count); }};
+  }
+  return plan;
+}
+
 void Trainer::backward() {
   const auto timer = breakdown_.time(space_, backward_phase_);
   gradients_.begin(space_);
   for (int layer = model_.layers() - 1; layer >= 0; --layer) {
-    const GradientPieces::OfLayer& pieces = pieces_.layers[static_cast<std::size_t>(layer)];
+    const bool is_in_tiles = gradients_.has_tiles() && layer == model_.layers() - 1;
+    if (is_in_tiles) {
+      compute_gradients_in_tiles(layer);
+    } else {
+      compute_gradients(layer);
+    }
+    if (layer > 0)
+      for (const SampleRange& grain : local_) model_.propagate(layer, grain);
+    // Sharded, parameters change as soon as they may, and propagate() reads them.
+    if (gradients_.is_sharded()) make_ready(pieces_.layers[static_cast<std::size_t>(layer)]);
+  }
+}
+
+void Trainer::compute_gradients(int layer) {
+  const GradientPieces::OfLayer& pieces = pieces_.layers[static_cast<std::size_t>(layer)];
+  const auto is_complete = [&](std::size_t tensor) {
+    if (!gradients_.is_sharded()) gradients_.ready(space_, tensor);
+  };
+  for (const SampleRange& grain : local_) {
+    model_.bias_gradient(layer, grain, gradients_.grain());
+    gradients_.add(space_, pieces.bias, figures_);
+  }
+  is_complete(pieces.bias);
+  for (const auto& [units, tensor] : pieces.weight) {
     for (const SampleRange& grain : local_) {
-      model_.bias_gradient(layer, grain, gradients_.grain());
-      gradients_.add(space_, pieces.bias, figures_);
+      model_.weight_gradient(layer, grain, units, gradients_.grain());
+      gradients_.add(space_, tensor, figures_);
     }
-    gradients_.ready(space_, pieces.bias);
-    for (const auto& [units, tensor] : pieces.weight) {
-      for (const SampleRange& grain : local_) {
-        model_.weight_gradient(layer, grain, units, gradients_.grain());
-        gradients_.add(space_, tensor, figures_);
-      }
-      gradients_.ready(space_, tensor);
-    }
-    if (layer == 0) continue;
-    for (const SampleRange& grain : local_) model_.propagate(layer, grain);
+    is_complete(tensor);
+  }
+}
+
+void Trainer::compute_gradients_in_tiles(int layer) {
+  for (const SampleRange& grain : local_) {
+    model_.bias_gradient(layer, grain, gradients_.grain());
+    model_.weight_gradient(layer, grain, model_.units_of(layer), gradients_.grain());
+    gradients_.add_last_layer(space_, figures_, grain == local_.back());
+  }
+}
+
+void Trainer::make_ready(const GradientPieces::OfLayer& pieces) {
+  gradients_.ready(space_, pieces.bias);
+  for (const auto& [units, tensor] : pieces.weight) gradients_.ready(space_, tensor);
+}
+
+Optimizer Trainer::optimizer(const Space& instance, std::int64_t begin, std::int64_t count) {
+  return {.parameters = Kokkos::subview(model_.parameters(), std::pair(begin, begin + count)),
+          .velocities = velocities_.of(instance, begin, count),
+          .rate = batches_.rate(),
+          .batch = settings_.batch,
+          .momentum = static_cast<float>(settings_.momentum),
+          .decay = static_cast<float>(settings_.weight_decay)};
+}
+
+void Trainer::update(const Space& instance, std::int64_t begin, std::int64_t count) {
+  const std::pair range(begin, begin + count);
+  if (gradients_.ordered()) {
+    sgd::update(instance, optimizer(instance, begin, count), Kokkos::subview(gradients_.fixed(), range));
+  } else {
+    sgd::update(instance, optimizer(instance, begin, count), Kokkos::subview(gradients_.real(), range));
   }
 }
 
 void Trainer::update() {
   const auto timer = breakdown_.time(space_, update_phase_);
-  const Optimizer optimizer{.parameters = model_.parameters(),
-                            .velocities = momentum_,
-                            .rate = batches_.rate(),
-                            .batch = settings_.batch,
-                            .momentum = static_cast<float>(settings_.momentum),
-                            .decay = static_cast<float>(settings_.weight_decay)};
-  if (gradients_.ordered()) {
-    sgd::update(space_, optimizer, gradients_.fixed());
-  } else {
-    sgd::update(space_, optimizer, gradients_.real());
-  }
+  // Sharded, the sums have done it.
+  if (!gradients_.is_sharded()) update(space_, 0, static_cast<std::int64_t>(model_.parameters().extent(0)));
+}
+
+std::vector<float> Trainer::momentum() const {
+  space_.fence("sgd: momentum");
+  return velocities_.gather(context_.comm());
 }
 
 void Trainer::enqueue_step() {
@@ -174,7 +236,7 @@ void Trainer::step() {
     graph_();
   } else {
     enqueue_step();
-    ++steps_enqueued_;
+    if (steps_enqueued_++ == 0) velocities_.settle();
   }
   ++steps_done_;
 }
@@ -228,13 +290,11 @@ void Trainer::require_usable(std::int64_t step, const std::int64_t* sums, const 
 }
 
 Trainer::Step Trainer::test() {
-  // As in training, what a product holds mustn't depend on the number of ranks where sums don't.
-  const std::int64_t size =
-      settings_.ordered ? std::min(settings_.grain, settings_.batch) : span_of(local_).size();
-  const std::int64_t count = data_.test.count();
+  const std::int64_t count = data_.shape.test;
+  const std::int64_t first = span_of(test_grains_).begin;
   Kokkos::deep_copy(space_, test_figures_.rows, 0);
-  for (const SampleRange& grain : grains_of_rank(count, size, context_.size(), context_.rank())) {
-    load_range(space_, test_samples_, grain, model_.input(), labels_);
+  for (const SampleRange& grain : test_grains_) {
+    load_range(space_, test_samples_, {grain.begin - first, grain.end - first}, model_.input(), labels_);
     forward({{0, grain.size()}}, test_figures_);
   }
   const auto row = Kokkos::create_mirror_view(Kokkos::HostSpace(), test_figures_.rows);
@@ -257,7 +317,7 @@ void Trainer::resume(std::int64_t steps_done, const std::vector<float>& paramete
                      const std::vector<float>& momentum) {
   using Values = Kokkos::View<const float*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
   Kokkos::deep_copy(space_, model_.parameters(), Values(parameters.data(), parameters.size()));
-  Kokkos::deep_copy(space_, momentum_, Values(momentum.data(), momentum.size()));
+  velocities_.set(momentum);
   Kokkos::deep_copy(space_, figures_.steps, steps_done);
   space_.fence("sgd: resumed");
   steps_done_ = steps_reported_ = steps_done;

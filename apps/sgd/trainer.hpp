@@ -9,23 +9,29 @@
 #include "sgd/schedule.hpp"
 #include "sgd/settings.hpp"
 #include "sgd/step_figures.hpp"
+#include "sgd/update.hpp"
+#include "sgd/velocities.hpp"
 
 #include <selvage/comm/context.hpp>
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace selvage::sgd {
 
-/// Data-parallel training: every rank has the model and the data, and computes its grains of each batch.
+/// Data-parallel training: every rank has the model, and computes its grains of each batch.
 class Trainer {
  public:
   /// With first weights drawn by the seed. Collective.
   /// \param space  an instance of make_instance()
-  /// \throws Error{input} for a batch that gives a rank nothing, or that is larger than the data
-  Trainer(const Space& space, const Settings& settings, const Context& context, DataSet data,
-          app::Breakdown& breakdown);
+  /// \throws Error{input} for a batch that gives a rank nothing, or that is larger than the data; for samples that can't be read
+  Trainer(const Space& space, const Settings& settings, const Context& context,
+          std::shared_ptr<const SampleSource> source, app::Breakdown& breakdown);
+  Trainer(const Trainer&) = delete;
+  Trainer& operator=(const Trainer&) = delete;
 
   /// A whole batch's figures, the same on all ranks.
   struct Step {
@@ -49,8 +55,15 @@ class Trainer {
   [[nodiscard]] std::int64_t steps_per_epoch() const { return batches_.steps_per_epoch(); }
   [[nodiscard]] const Schedule& schedule() const { return schedule_; }
   [[nodiscard]] const Model& model() const { return model_; }
-  [[nodiscard]] const DataSet& data() const { return data_; }
-  [[nodiscard]] const Vector<float>& momentum() const { return momentum_; }
+  [[nodiscard]] const DataFacts& data() const { return data_; }
+  /// Where the samples are, and how much memory that takes.
+  [[nodiscard]] std::string explain_data() const { return batches_.explain(); }
+  /// Of all parameters. Collective; waits for the steps so far.
+  [[nodiscard]] std::vector<float> momentum() const;
+  /// That this rank keeps, in the space's memory.
+  [[nodiscard]] std::int64_t momentum_bytes() const { return velocities_.bytes(); }
+  /// How the last layer's gradients travel in tiles; empty without them.
+  [[nodiscard]] std::string explain_tiles() const { return gradients_.explain_tiles(); }
   [[nodiscard]] std::vector<BucketReport> buckets() const { return gradients_.report(); }
   [[nodiscard]] bool is_captured() const { return static_cast<bool>(graph_); }
   /// Seconds in which buckets were under way while backward still computed, so far; 0 without a breakdown.
@@ -69,11 +82,19 @@ class Trainer {
 
  private:
   void enqueue_step();
+  [[nodiscard]] GradientSum::Plan plan_sums();
+  void compute_gradients(int layer);
+  void compute_gradients_in_tiles(int layer);
+  void make_ready(const GradientPieces::OfLayer& pieces);
+  /// Of parameters [begin, begin + count), whose sums are there.
+  [[nodiscard]] Optimizer optimizer(const Space& instance, std::int64_t begin, std::int64_t count);
+  void update(const Space& instance, std::int64_t begin, std::int64_t count);
   void require_usable(std::int64_t step, const std::int64_t* sums, const std::int64_t* own) const;
 
   Settings settings_;
   Context context_;
-  DataSet data_;
+  std::shared_ptr<const SampleSource> source_;
+  DataFacts data_;
   app::Breakdown& breakdown_;
   app::Breakdown::Phase load_phase_;
   app::Breakdown::Phase forward_phase_;
@@ -85,12 +106,13 @@ class Trainer {
   std::vector<SampleRange> local_;   ///< the same, by place on this rank; one if sums may be fast
   Model model_;
   Vector<int> labels_;
-  Vector<float> momentum_;
+  Velocities velocities_;
   GradientPieces pieces_;
   GradientSum gradients_;
   Schedule schedule_;
   Batches batches_;
-  PlacedSamples test_samples_;
+  std::vector<SampleRange> test_grains_;  ///< this rank's
+  PlacedSamples test_samples_;            ///< of these
   StepFigures figures_;
   StepFigures test_figures_;
   std::function<void()> graph_;

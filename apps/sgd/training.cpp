@@ -1,6 +1,8 @@
 #include "sgd/training.hpp"
 
 #include "common/progress.hpp"
+#include "common/rank_sums.hpp"
+#include "sgd/hdf5_samples.hpp"
 #include "sgd/idx_file.hpp"
 
 #include <selvage/error.hpp>
@@ -11,13 +13,15 @@
 #include <array>
 #include <filesystem>
 #include <limits>
+#include <memory>
 
 namespace selvage::sgd {
 
 namespace {
 
-DataSet read_samples(const std::string& path) {
-  return std::filesystem::is_directory(path) ? read_idx_data_set(path) : read_data_set(path);
+std::shared_ptr<const SampleSource> open_samples(const std::string& path) {
+  if (std::filesystem::is_directory(path)) return std::make_shared<IdxSamples>(path);
+  return std::make_shared<Hdf5Samples>(path);
 }
 
 }  // namespace
@@ -30,7 +34,7 @@ Training::Training(const Space& space, app::Session& session, app::Report& repor
       breakdown_("sgd", settings.breakdown),
       output_phase_(breakdown_.phase("output")),
       space_(space),
-      trainer_(space, settings, context, read_samples(settings.data_path), breakdown_),
+      trainer_(space, settings, context, open_samples(settings.data_path), breakdown_),
       last_step_(std::min(settings.stop_step.value_or(std::numeric_limits<std::int64_t>::max()),
                           trainer_.schedule().steps)) {
   if (settings_.standard.restart_path) {
@@ -41,9 +45,10 @@ Training::Training(const Space& space, app::Session& session, app::Report& repor
 }
 
 void Training::describe_plan() {
-  const DataSet& data = trainer_.data();
-  report_.decide(fmt::format("{} samples to train with and {} to test, {} features, {} classes",
-                             data.train.count(), data.test.count(), data.width, data.classes));
+  const SampleSource::Shape& data = trainer_.data().shape;
+  report_.decide(fmt::format("{} samples to train with and {} to test, {} features, {} classes", data.train,
+                             data.test, data.width, data.classes));
+  report_.decide(trainer_.explain_data());
   report_.decide(fmt::format("{} layers, {} parameters, {} steps of {} samples, {} steps an epoch",
                              trainer_.model().layers(), trainer_.model().parameters().extent(0), last_step_,
                              settings_.batch, trainer_.steps_per_epoch()));
@@ -52,6 +57,13 @@ void Training::describe_plan() {
           ? fmt::format("ordered sums: grains of {} samples, 8 bytes per gradient on the wire",
                         settings_.grain)
           : fmt::format("fast sums: {} bytes per gradient on the wire", settings_.bf16_on_the_wire ? 2 : 4));
+  describe_sums();
+}
+
+void Training::describe_sums() {
+  if (settings_.sharded)
+    report_.decide("sharded: each rank updates a part of each bucket, and has the momentum of that part");
+  if (settings_.tiles) report_.decide(trainer_.explain_tiles());
 }
 
 void Training::run() {
@@ -129,6 +141,9 @@ void Training::report_results() {
   report_.result("test_loss", test_.loss);
   report_.result("test_accuracy", test_.accuracy);
   report_.result("seconds", training_s_);
+  report_.result("momentum_bytes_most", static_cast<std::int64_t>(app::max_over_ranks(
+                                            session_.comm(), "the bytes of momentum",
+                                            static_cast<double>(trainer_.momentum_bytes()))));
   double wait_s = 0;
   for (const auto& row : breakdown_.gather(session_.comm()))
     if (row.name == "wait") wait_s = row.avg_s;

@@ -25,6 +25,7 @@ class Training {
 
  private:
   void describe_plan();
+  void describe_sums();
   void train_until_done();
   /// \param steps  the last ones
   void write_steps(RunFiles& files, const std::vector<Trainer::Step>& steps);

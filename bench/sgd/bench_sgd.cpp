@@ -26,6 +26,7 @@ sgd::Settings fast_training(double rate) {
   settings.overlap = true;
   settings.bucket_bytes = std::int64_t{25} << 20;
   settings.graph = !sgd::on_host;
+  settings.timed_products = !sgd::on_host;
   return settings;
 }
 
@@ -44,7 +45,7 @@ std::vector<StepCase> cases() {
                  .classes = 4096,
                  .batch_of_rank = 1024,
                  .steps_per_epoch = 4};
-  large.other_multiprocessors = {4, 16};
+  large.other_multiprocessors = {2, 3, 8};
   large.settings.hidden = std::vector<int>(7, 4096);
   StepCase images{.model = "cnn-28x28",
                   .settings = fast_training(0.01),

@@ -14,6 +14,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <memory>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -43,16 +45,16 @@ sgd::Samples made_up_samples(const StepCase& given, std::int64_t count, std::uin
   return samples;
 }
 
-sgd::DataSet made_up_data(const StepCase& given, std::int64_t batch) {
-  return {.width = given.features,
-          .classes = given.classes,
-          .train = made_up_samples(given, batch * given.steps_per_epoch, 0),
-          .test = made_up_samples(given, 1, 1)};
+std::shared_ptr<const sgd::SampleSource> made_up_data(const StepCase& given, std::int64_t batch) {
+  return std::make_shared<sgd::SamplesInMemory>(given.features, given.classes,
+                                                made_up_samples(given, batch * given.steps_per_epoch, 0),
+                                                made_up_samples(given, 1, 1));
 }
 
 sgd::Settings settings_for(const StepCase& given, std::int64_t batch) {
   sgd::Settings settings = given.settings;
   settings.batch = batch;
+  settings.resident_bytes = std::numeric_limits<std::int64_t>::max();
   settings.report_every = reported_steps;
   return settings;
 }
@@ -228,6 +230,11 @@ void add_communication(Record& record, const Context& context, const Context& al
     other.settings.multiprocessors = multiprocessors;
     record.peers[fmt::format("{} multiprocessors, us", multiprocessors)] =
         mean(Training(context, other, false).time()) * 1e6;
+  }
+  if (given.settings.timed_products) {
+    StepCase other = given;
+    other.settings.timed_products = false;
+    record.peers["fixed products, us"] = mean(Training(context, other, false).time()) * 1e6;
   }
   const double own_s = mean(Training(alone, given, false).time());
   const double alone_s = app::max_over_ranks(context.comm(), "a lone step's time", own_s);

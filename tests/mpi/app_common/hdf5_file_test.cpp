@@ -13,6 +13,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -166,6 +167,27 @@ TEST(Hdf5File, ReadsBackTheBoxesOfAnotherDecomposition) {
   std::vector<double> values(static_cast<std::size_t>(box.count()));
   file.read<double>("u", box, values);
   EXPECT_EQ(values, box_values<double>(extent, box));
+}
+
+TEST(Hdf5Reader, ReadsRowsInAnyOrder) {
+  const SharedDirectory dir;
+  std::vector<float> values(5 * 3);
+  std::iota(values.begin(), values.end(), 0.0F);
+  const std::array arrays{array_block("a", {5, 3}, {{0, 0}, {5, 3}}, std::span<const float>(values))};
+  const std::string path = dir / fmt::format("rows{}.h5", World().rank);
+  write_hdf5(MPI_COMM_SELF, path, arrays, {});
+  const Hdf5Reader file(path);
+  const std::vector<std::int64_t> rows{4, 0, 4};
+  std::vector<float> read(9);
+  file.read_rows("a", rows, std::span(read));
+  EXPECT_EQ(read, (std::vector<float>{12, 13, 14, 0, 1, 2, 12, 13, 14}));
+  const auto refusal = [&](std::int64_t row, std::size_t count) {
+    const std::vector<std::int64_t> one{row};
+    return error_message(row > 4 ? ErrorKind::input : ErrorKind::usage,
+                         [&] { file.read_rows("a", one, std::span(read).first(count)); });
+  };
+  EXPECT_NE(refusal(5, 3).find("array 'a' has no row 5"), std::string::npos);
+  EXPECT_NE(refusal(1, 2).find("1 rows of 3 values do not fit 2"), std::string::npos);
 }
 
 TEST(Hdf5File, KeepsAttributesBitByBit) {

@@ -15,6 +15,12 @@ refuse "train.batch is 204, and .*data.h5 has 203 samples" --set train.batch=204
 ranks=2 refuse "train.batch = 4 gives 1 grain of 4 to 2 ranks" --set train.batch=4
 ranks=2 refuse "train.batch = 1 gives 1 grain of 1 to 2 ranks" --set train.batch=1 --reduce fast
 
+refuse "comm.tiles.*doesn't go with comm.sharded" --set comm.tiles=true --set comm.sharded=true
+refuse "comm.tiles.*needs comm.overlap" --set comm.tiles=true --set comm.overlap=false
+refuse "comm.tiles.*doesn't go with comm.bf16" --set comm.tiles=true --reduce fast --set comm.bf16=true
+refuse "comm.sharded.*needs a model" --data synthetic:resnet50 --set comm.sharded=true
+refuse "run.timed_products.*needs comm.reduce" --set run.timed_products=true
+
 faulty() {
   # shellcheck disable=SC2086
   $LAUNCHER 1 "$SAMPLE_DATA" "$scratch/faulty.h5" "$1" || fail "no data set with fault $1"
@@ -49,5 +55,10 @@ for ranks in 1 2; do
     --set train.rate=1e12 --set restart.every=1 --out "$scratch/blown"
   [[ -s $scratch/blown/checkpoint_00000001.h5 ]] || fail "the checkpoint from before the error is gone"
 done
+# Where losses are rarely looked at, as on GPUs, a checkpoint still comes after a look.
+rm -rf "$scratch/late"
+expect_failure 1 "(layer dense[12] is|gradient of dense[12].*) (NaN|too large).* in step [2-5]" 2 "${training[@]}" \
+  --set train.rate=1e12 --set run.report_every=1000 --set restart.every=5 --out "$scratch/late"
+if compgen -G "$scratch/late/checkpoint_*" >/dev/null; then fail "a checkpoint was written after the weights were lost"; fi
 expect_success 1 "${training[@]}" --set train.rate=1e12 --restart "$scratch/blown/checkpoint_00000001.h5" --check
 finish

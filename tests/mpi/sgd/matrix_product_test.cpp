@@ -1,6 +1,7 @@
 #include "sgd/matrix_product.hpp"
 
 #include "expect_error.hpp"
+#include "sgd/step_graph.hpp"
 
 #include <gtest/gtest.h>
 
@@ -38,9 +39,9 @@ struct Product {
   Vector<float> left_there = placed(left);
   Vector<float> right_there = placed(right);
 
-  void expect(Form turn_left, Form turn_right) const {
+  void expect(Form turn_left, Form turn_right, ProductChoice choice) const {
     const Space space = make_instance();
-    const MatrixProducts products(space);
+    const MatrixProducts products(space, choice);
     const Factor a{left_there.data(), turn_left == Form::as_is ? 3 : 5, turn_left == Form::as_is ? 5 : 3,
                    turn_left};
     const Factor b{right_there.data(), turn_right == Form::as_is ? 5 : 4, turn_right == Form::as_is ? 4 : 5,
@@ -64,7 +65,54 @@ struct Product {
 TEST(MatrixProduct, IsTheSumOverTheSharedSideInEveryForm) {
   const Product product;
   for (const Form left : {Form::as_is, Form::transposed}) {
-    for (const Form right : {Form::as_is, Form::transposed}) product.expect(left, right);
+    for (const Form right : {Form::as_is, Form::transposed}) {
+      product.expect(left, right, ProductChoice::fixed);
+      product.expect(left, right, ProductChoice::timed);
+    }
+  }
+}
+
+/// Of some columns of the first factor, which begin at `place`: not every algorithm takes every alignment.
+void expect_columns_of_errors(ProductChoice choice, int place) {
+  constexpr int rows = 64;
+  constexpr int width = 40;
+  constexpr int columns = 16;
+  const std::vector<float> left = numbers(rows * width, 5);
+  const std::vector<float> right = numbers(rows * columns, 2);
+  const Vector<float> left_there = placed(left);
+  const Vector<float> right_there = placed(right);
+  const Vector<float> result("result", static_cast<std::size_t>(width * columns));
+  const Space space = make_instance();
+  const MatrixProducts products(space, choice);
+  const Factor a{left_there.data() + place, rows, width - place, Form::transposed, width};
+  const Factor b{right_there.data(), rows, columns};
+  const auto multiply = [&] { products.multiply(a, b, result.data()); };
+  multiply();
+  // As a captured step meets it again.
+  const auto again = capture_step(space, multiply);
+  Kokkos::deep_copy(space, result, 0);
+  if (on_host) {
+    multiply();
+  } else {
+    again();
+  }
+  space.fence();
+  const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), result);
+  for (int i = 0; i < width - place; ++i) {
+    for (int j = 0; j < columns; ++j) {
+      double sum = 0;
+      for (int k = 0; k < rows; ++k)
+        sum += double{left[static_cast<std::size_t>(k * width + place + i)]} *
+               right[static_cast<std::size_t>(k * columns + j)];
+      EXPECT_NEAR(found(static_cast<std::size_t>(i * columns + j)), sum, 2048)
+          << place << ' ' << i << ' ' << j;
+    }
+  }
+}
+
+TEST(MatrixProduct, TakesColumnsFromAnyPlaceAndIsCaptured) {
+  for (const ProductChoice choice : {ProductChoice::fixed, ProductChoice::timed}) {
+    for (const int place : {0, 1, 2, 4}) expect_columns_of_errors(choice, place);
   }
 }
 

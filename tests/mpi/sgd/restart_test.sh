@@ -4,7 +4,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 common=("${training[@]}" --set restart.every=10 --set train.warmup_steps=3 --set train.weight_decay=0.001)
-for settings in "1 1" "2 3" "2 2 --reduce fast"; do
+for settings in "1 1" "2 3" "2 3 --set comm.sharded=true" "2 2 --set comm.tiles=true" "1 3 --set data.resident_bytes=600" "2 2 --reduce fast --set run.timed_products=false"; do
   read -ra more <<<"$settings"
   rm -rf "$scratch/whole" "$scratch/parts"
   expect_success "${more[0]}" "${common[@]}" "${more[@]:2}" --out "$scratch/whole"
@@ -19,4 +19,11 @@ for settings in "1 1" "2 3" "2 2 --reduce fast"; do
     cmp "$scratch/whole/$file" "$scratch/parts/$file" || fail "$file differs: $settings"
   done
 done
+# A checkpoint of a sharded optimizer is one like any other: whole, and to be continued without shards.
+rm -rf "$scratch/whole" "$scratch/parts"
+expect_success 1 "${common[@]}" --out "$scratch/whole"
+expect_success 2 "${common[@]}" --set comm.sharded=true --steps 10 --out "$scratch/parts"
+cmp "$scratch/whole/checkpoint_00000010.h5" "$scratch/parts/checkpoint_00000010.h5" || fail "a sharded checkpoint differs"
+expect_success 3 "${common[@]}" --out "$scratch/parts" --restart "$scratch/parts/checkpoint_00000010.h5"
+cmp "$scratch/whole/checkpoint_00000020.h5" "$scratch/parts/checkpoint_00000020.h5" || fail "continued without shards"
 finish

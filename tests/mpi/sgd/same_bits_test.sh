@@ -3,12 +3,16 @@
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
+figure_of() { sed -n "s/.*\"$2\": \([0-9.]*\).*/\1/p" "$1/run.json"; }
 hash_of() { sed -n 's/.*"parameter_hash": "\(.*\)".*/\1/p' "$1/run.json"; }
 
 expect_success 1 "${training[@]}" --out "$scratch/one" --verify --set verify.accuracy=0.9
 expect_text "^VERIFY ok accuracy" "the samples are learnt"
 for settings in "2" "3 --set comm.bucket_bytes=64" "4 --set comm.overlap=false" "2 --set train.weight_decay=0" \
-  "2 --set run.report_every=5 --set run.breakdown=false --set run.graph=true"; do
+  "2 --set run.report_every=5 --set run.breakdown=false --set run.graph=true" \
+  "3 --set data.resident_bytes=0" "2 --set data.resident_bytes=1000 --set run.report_every=1000" \
+  "2 --set comm.tiles=true" "3 --set comm.tiles=true --set comm.bucket_bytes=64" "2 --set comm.sharded=true" \
+  "4 --set comm.sharded=true --set comm.bucket_bytes=256" "3 --set comm.sharded=true --set comm.overlap=false"; do
   read -ra more <<<"$settings"
   rm -rf "$scratch/other"
   expect_success "${more[0]}" "${training[@]}" "${more[@]:1}" --out "$scratch/other"
@@ -17,6 +21,24 @@ for settings in "2" "3 --set comm.bucket_bytes=64" "4 --set comm.overlap=false" 
   for file in steps.csv epochs.csv; do
     cmp "$scratch/one/$file" "$scratch/other/$file" || fail "$file differs: $settings"
   done
+done
+
+# Sharded, no rank has all of the momentum: of 180 parameters, in lines of 64 elements.
+expect_success 2 "${training[@]}" --out "$scratch/sharded" --set comm.sharded=true
+[[ $(figure_of "$scratch/one" momentum_bytes_most) -eq 720 ]] || fail "the momentum is not that of all parameters"
+[[ $(figure_of "$scratch/sharded" momentum_bytes_most) -le 512 ]] || fail "a rank has more than its shards' momentum"
+# A rank's last kernel publishes tiles, which are added up while others' still run.
+expect_success 2 "${training[@]}" --out "$scratch/tiles" --set comm.tiles=true
+grep -q "the last layer's gradients: TiledAllreduce of 1 tiles between 2 ranks: tiles are combined" "$scratch/tiles/run.json" ||
+  fail "tiles are not combined one by one"
+# A model of one layer, all in tiles; a first layer that is cut in four, and one whose tiles are several.
+for model in "--set model.hidden=[]" "--set model.hidden=[] --set comm.bucket_bytes=32" "--set model.hidden=[5000]"; do
+  read -ra layers <<<"$model"
+  for settings in "1" "3 --set comm.tiles=true"; do
+    read -ra more <<<"$settings"
+    expect_success "${more[0]}" "${training[@]}" "${layers[@]}" "${more[@]:1}" --steps 3 --out "$scratch/layers${more[0]}"
+  done
+  [[ $(hash_of "$scratch/layers1") == $(hash_of "$scratch/layers3") ]] || fail "other parameters in tiles: $model"
 done
 
 # Convolutions as well.
@@ -40,6 +62,12 @@ for settings in "" "--set comm.bf16=true"; do
   read -ra more <<<"$settings"
   expect_success 2 "${training[@]}" "${more[@]}" --reduce fast --out "$scratch/fast" --verify --set verify.accuracy=0.9
   expect_text "^VERIFY ok replicas" "ranks agree"
+done
+# Between two ranks there is one order of sums; each keeps its choice of products.
+for settings in "" "--set comm.tiles=true" "--set comm.sharded=true"; do
+  read -ra more <<<"$settings"
+  expect_success 2 "${training[@]}" "${more[@]}" --reduce fast --set run.timed_products=false --out "$scratch/fast2${#settings}"
+  [[ $(hash_of "$scratch/fast20") == $(hash_of "$scratch/fast2${#settings}") ]] || fail "other fast sums: $settings"
 done
 expect_success 2 "${training[@]}" --out "$scratch/checked" --check
 [[ ! -e $scratch/checked ]] || fail "--check wrote files"

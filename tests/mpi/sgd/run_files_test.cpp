@@ -1,0 +1,74 @@
+#include "sgd/run_files.hpp"
+
+#include "expect_error.hpp"
+#include "sgd/random.hpp"
+#include "temporary_directory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace selvage::sgd {
+namespace {
+
+using app::testing_support::error_message;
+
+constexpr int width = 3;
+
+Samples made_up_samples() {
+  Random random(1, 0);
+  Samples samples;
+  for (int sample = 0; sample < 8; ++sample) {
+    for (int feature = 0; feature < width; ++feature) samples.features.push_back(random.uniform());
+    samples.labels.push_back(sample % 2);
+  }
+  return samples;
+}
+
+Settings small_training() {
+  Settings settings{};
+  settings.hidden = {4};
+  settings.epochs = 2;
+  settings.batch = 4;
+  settings.grain = 2;
+  settings.rate = 0.1;
+  settings.ordered = true;
+  settings.overlap = true;
+  settings.bucket_bytes = 1 << 20;
+  settings.report_every = 4;
+  return settings;
+}
+
+/// Weights that are lost by the last update show in no loss so far: what must not be overwritten is the checkpoint before.
+TEST(RunFiles, AreNotWrittenWithWeightsThatAreLost) {
+  const app::testing_support::TemporaryDirectory folder;
+  const Settings settings = small_training();
+  const Context context(MPI_COMM_WORLD);
+  app::Breakdown breakdown("test", false);
+  Trainer trainer(make_instance(), settings, context,
+                  std::make_shared<SamplesInMemory>(width, 2, made_up_samples(), made_up_samples()),
+                  breakdown);
+  const RunFiles files(MPI_COMM_WORLD, folder.path(), {});
+  files.write_checkpoint(trainer, settings);
+  EXPECT_TRUE(std::filesystem::exists(folder / "checkpoint_00000000.h5"));
+  trainer.step();
+  static_cast<void>(trainer.report());
+  const Tensor& bias = trainer.model().tensors()[3];
+  const auto lost = Kokkos::subview(trainer.model().parameters(), static_cast<std::size_t>(bias.begin));
+  for (const float value :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    Kokkos::deep_copy(lost, value);
+    const std::string message =
+        error_message(ErrorKind::numeric, [&] { files.write_checkpoint(trainer, settings); });
+    EXPECT_NE(message.find("an element of dense2.bias is NaN or infinite after step 1"), std::string::npos)
+        << message;
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "checkpoint_00000001.h5"));
+}
+
+}  // namespace
+}  // namespace selvage::sgd
