@@ -2,6 +2,7 @@
 
 #include <selvage/topo/fabric.hpp>
 
+#include <optional>
 #include <string>
 
 namespace selvage::topo::tool {
@@ -26,10 +27,16 @@ inline constexpr const char* fabric_help =
 /// Whether all ranks together find the fabric.
 [[nodiscard]] bool is_collective(const FabricOptions& options);
 
+/// A fabric, and the machine that it was made from, if it was.
+struct FoundFabric {
+  Fabric fabric;
+  std::optional<Machine> machine;
+};
+
 /// The fabric that the options name; where is_collective() says so, that of rank 0 counts.
 /// \param ranks  how many slots a simulated fabric must have at least
 /// \throws Error{input}
-[[nodiscard]] Fabric fabric_of(const FabricOptions& options, int ranks);
+[[nodiscard]] FoundFabric fabric_of(const FabricOptions& options, int ranks);
 
 /// "fixed" or "adaptive". \throws Error{usage}
 [[nodiscard]] Routing routing_named(const std::string& name);
