@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -100,6 +101,24 @@ FoundFabric fabric_of(const FabricOptions& options, int ranks) {
   if (options.fabric.starts_with(machine_prefix))
     return found_in(machine_from_file(options.fabric.substr(machine_prefix.size())));
   return {.fabric = fabric_without_machine(options, ranks), .machine = {}};
+}
+
+FoundFabric with_measurements(FoundFabric found, const FabricOptions& options) {
+  if (!found.machine) {
+    if (options.probes.empty()) return found;
+    throw Error(ErrorKind::usage, "--probes needs a machine: --fabric job, job-gpus or machine:FILE");
+  }
+  const auto file = options.probes.empty() ? settings_path("SELVAGE_PROBES", "probes.json")
+                                           : SettingsPath{.path = options.probes, .is_named = true};
+  std::error_code ignored;
+  if (!file || (!file->is_named && !std::filesystem::exists(file->path, ignored))) return found;
+  try {
+    found.fabric = fabric_from_machine(*found.machine, read_probes(file->path), file->path);
+  } catch (const Error& error) {
+    if (file->is_named) throw;
+    (void)std::fputs(fmt::format("selvage-topo: probes left alone: {}\n", error.message()).c_str(), stderr);
+  }
+  return found;
 }
 
 Routing routing_named(const std::string& name) {

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <utility>
 
 namespace selvage::topo::tool {
 namespace {
@@ -171,8 +172,9 @@ std::string map(const MapOptions& options, bool speaks) {
   // The machine is found by all ranks together; what follows is the first one's alone.
   if (!speaks && !is_collective(options.fabric)) return "";
   const Pattern pattern = traffic_of(options);
-  const FoundFabric found = fabric_of(options.fabric, pattern.traffic.rank_count());
+  FoundFabric found = fabric_of(options.fabric, pattern.traffic.rank_count());
   if (!speaks) return "";
+  found = with_measurements(std::move(found), options.fabric);
   const MappingProblem problem{.traffic = pattern.traffic,
                                .fabric = found.fabric,
                                .grid = pattern.grid,
@@ -193,6 +195,9 @@ Work declare_map(CLI::App& app) {
                  "Who sends how much to whom: a profile (HDF5), or CSV (*.csv)");
   app.add_option("--pattern", options->pattern, "A pattern instead, such as 3d-8x8x8-wrap");
   app.add_option("--fabric", options->fabric.fabric, fabric_help)->capture_default_str();
+  app.add_option(
+      "--probes", options->fabric.probes,
+      "Measured costs (of probe --output) for a machine; without it, those that probe --save wrote");
   app.add_option("--nodes", options->fabric.nodes,
                  "The job's hosts in topology.conf or of scontrol, such as n[0-3]; without it, all, or "
                  "SLURM_JOB_NODELIST");

@@ -106,6 +106,26 @@ TEST_F(TopoToolFiles, ProbesAJobAndMapsOntoWhatItMeasured) {
   EXPECT_NE(mapped.output.find("probed, 2 ranks on 1 hosts"), std::string::npos) << mapped.output;
 }
 
+TEST_F(TopoToolFiles, MapsOntoTheJobByWhatWasMeasured) {
+  const std::string probes = path_of("probes.json");
+  ASSERT_EQ(tool_on(2, fmt::format("probe --no-gpus --output {}", probes)).exit_code, 0);
+  const Ended named = tool_on(2, fmt::format("map --pattern 2d-2x1 --probes {}", probes));
+  EXPECT_NE(named.output.find(fmt::format("measured by {}, 2 ranks on 1 hosts", probes)), std::string::npos)
+      << named.output;
+  setenv("SELVAGE_PROBES", probes.c_str(), 1);
+  const Ended saved = tool_on(2, "map --pattern 2d-2x1");
+  setenv("SELVAGE_PROBES", "off", 1);
+  const Ended without = tool_on(2, "map --pattern 2d-2x1");
+  EXPECT_EQ(saved.output, named.output);
+  EXPECT_NE(without.output.find("machine, 2 ranks on 1 hosts"), std::string::npos) << without.output;
+  const Ended useless = tool(fmt::format("map --pattern 2d-2x1 --fabric flat --probes {}", probes));
+  EXPECT_EQ(useless.exit_code, 2);
+  EXPECT_NE(useless.output.find("--probes needs a machine"), std::string::npos) << useless.output;
+  const Ended broken = tool_on(2, fmt::format("map --pattern 2d-2x1 --probes {}", file("b.json", "{}")));
+  EXPECT_EQ(broken.exit_code, 2);
+  EXPECT_EQ(occurrences(broken.output, "b.json: it holds no probes"), 1) << broken.output;
+}
+
 TEST_F(TopoToolFiles, ShowsWhatAProgramSent) {
   const std::string traffic = file("t.csv",
                                    "from,to,host_bytes,host_messages,device_bytes,device_messages\n"
