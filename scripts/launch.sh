@@ -64,8 +64,8 @@ map_step() {
     *) "${map[@]}" ;;
   esac
   "$topo" rankfile --placement "$placed.json" --format slurm --output "$placed"
-  # Without the machine there are no cores to choose, and the launcher's choice stays.
-  if ! grep -q '"cores_unknown"' "$placed.json"; then
+  # Without the machine, or with more ranks than cores, there is nothing to choose, and the launcher's binding stays.
+  if grep -q '"hardware_threads"' "$placed.json" && ! grep -q '"cores_unknown"' "$placed.json"; then
     "$topo" rankfile --placement "$placed.json" --format cores --output "$placed.cores"
     bind+=(--cores "$placed.cores")
   fi
