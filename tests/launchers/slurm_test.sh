@@ -294,6 +294,24 @@ expect_one_switch_per_pair() {
   echo "passed: map --fabric $1 sees both levels of switches"
 }
 
+# Where the job's ranks find the machine themselves, they get cores too: bind.sh must put each on those of its line.
+test_cores() {
+  unshare --uts true 2>/dev/null || { echo "not tested without unshare --uts: cores in a job"; return; }
+  printf '#!/usr/bin/env bash\nexec %s %s "$@"\n' "$work/as_node" "$true_mapper" >"$work/mapper_as_node"
+  chmod +x "$work/mapper_as_node"
+  export SELVAGE_TOPO=$work/mapper_as_node SELVAGE_FABRIC=job
+  rm -f "$SELVAGE_OUT"/placed-*
+  submit bound "$tree/scripts/slurm/job.sbatch" production >/dev/null
+  local list found
+  list=$(find "$SELVAGE_OUT" -name 'placed-*.cores')
+  [ -e "$list" ] || fail "no cores were chosen: $(cat "$SELVAGE_OUT"/placed-*.json)"
+  cp "${list%.cores}" "$work/hosts"
+  expect_placed "job.sbatch production on the job's own fabric" "$(tail -n 8 <<<"$(grep '^bind.sh: rank ' "$work/bound.out")" | placed)"
+  found=$(grep '^bind.sh: rank ' "$work/bound.out" | tail -n 8 | sed -nE 's/^bind.sh: rank ([0-9]+), .* cores (.*)$/\1 \2/p' | sort -n)
+  [ "$found" = "$(awk '{ print NR - 1, $1 }' "$list")" ] || fail "ranks are on other cores than those of $list: $found"
+  echo "passed: job.sbatch production binds ranks to the cores that were chosen"
+}
+
 # A program that isn't ours, from its profile to its place by selvage-topo alone. In their order the two ranks are on nodes
 # that only the top switch joins.
 test_netpipe() {
@@ -343,6 +361,7 @@ if [ -x "$build/apps/jacobi/jacobi" ]; then
   if "$true_mapper" --help 2>/dev/null | grep -qE '^ +map '; then
     test_true_mapper
     test_netpipe
+    test_cores
   fi
 else
   echo "not tested without jacobi: job.sbatch"
