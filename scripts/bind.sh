@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
-# bind.sh [--one-gpu] PROGRAM ARGUMENT...: says on standard error where this rank runs, then becomes the program.
+# bind.sh [--one-gpu] [--cores FILE] PROGRAM ARGUMENT...: says on standard error where this rank runs, then becomes the
+# program.
 # --one-gpu: shows the program one GPU only, the one of its turn on this host. Without it nothing is set.
+# --cores FILE: puts rank n on the hardware threads that line n names (selvage-topo rankfile --format cores). What can't be
+# done is said, and the launcher's choice stays.
 set -euo pipefail
 
 # first NAME...: the value of the first of these variables that is set
@@ -19,8 +22,6 @@ first() {
 rank=$(first OMPI_COMM_WORLD_RANK PMI_RANK PMIX_RANK FLUX_TASK_RANK SLURM_PROCID)
 local_rank=$(first OMPI_COMM_WORLD_LOCAL_RANK MPI_LOCALRANKID PALS_LOCAL_RANKID FLUX_TASK_LOCAL_ID SLURM_LOCALID)
 node=${SLURMD_NODENAME:-$(uname -n)}
-cores=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
-
 # visible_gpus: one per line, as CUDA numbers them or as CUDA_VISIBLE_DEVICES names them
 visible_gpus() {
   if [ -n "${CUDA_VISIBLE_DEVICES:-}" ]; then
@@ -30,17 +31,46 @@ visible_gpus() {
   fi
 }
 
-if [ "${1:-}" = --one-gpu ]; then
-  shift
+show_one_gpu() {
+  local gpus
   mapfile -t gpus < <(visible_gpus)
   if [ ${#gpus[@]} -gt 0 ] && [ "$local_rank" != unknown ]; then
     export CUDA_VISIBLE_DEVICES=${gpus[local_rank % ${#gpus[@]}]}
   fi
-fi
-if [ $# -eq 0 ]; then
-  echo "usage: bind.sh [--one-gpu] PROGRAM ARGUMENT..." >&2
+}
+
+# move_to_cores FILE
+move_to_cores() {
+  local cpus=
+  if [ "$rank" != unknown ]; then
+    cpus=$(sed -n "$((rank + 1))p" "$1" 2>/dev/null || true)
+  fi
+  if [ -z "$cpus" ]; then
+    echo "bind.sh: $1 names no cores for rank $rank: they stay as they are" >&2
+  elif ! taskset --cpu-list --pid "$cpus" $$ >/dev/null 2>&1; then
+    echo "bind.sh: rank $rank can't run on $cpus, as $1 says: its cores stay as they are" >&2
+  fi
+}
+
+usage() {
+  echo "usage: bind.sh [--one-gpu] [--cores FILE] PROGRAM ARGUMENT..." >&2
   exit 2
-fi
+}
+
+while [[ ${1:-} == --* ]]; do
+  case $1 in
+    --one-gpu) show_one_gpu ;;
+    --cores)
+      [ $# -ge 2 ] || usage
+      move_to_cores "$2"
+      shift
+      ;;
+    *) usage ;;
+  esac
+  shift
+done
+[ $# -gt 0 ] || usage
+cores=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
 
 echo "bind.sh: rank $rank, node $node, local rank $local_rank, gpu ${CUDA_VISIBLE_DEVICES:-any}, cores $cores" >&2
 exec "$@"

@@ -45,7 +45,8 @@ profile_step() {
     "${app[@]}" --set comm.transport=mpi_staged --out "$out/profile"
 }
 
-# What the profile makes of the hosts of this job: the list "placed". Without a profile, the default order.
+# What the profile makes of the hosts of this job: the list "placed", and the cores of each rank where they are known.
+# Without a profile, the default order.
 map_step() {
   placed=$out/placed-$job_id
   if [ ! -e "$profile" ]; then
@@ -63,6 +64,11 @@ map_step() {
     *) "${map[@]}" ;;
   esac
   "$topo" rankfile --placement "$placed.json" --format slurm --output "$placed"
+  # Without the machine, or with more ranks than cores, there is nothing to choose, and the launcher's binding stays.
+  if grep -q '"hardware_threads"' "$placed.json" && ! grep -q '"cores_unknown"' "$placed.json"; then
+    "$topo" rankfile --placement "$placed.json" --format cores --output "$placed.cores"
+    bind+=(--cores "$placed.cores")
+  fi
 }
 
 # Another job has other hosts, so that this one maps for itself.

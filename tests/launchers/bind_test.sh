@@ -31,7 +31,22 @@ expect 'rank unknown, .* local rank unknown, ' A=B --
 expect 'gpu 6, .*sees 6' OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_LOCAL_RANK=3 CUDA_VISIBLE_DEVICES=4,6 -- --one-gpu
 expect 'gpu 4,6, .*sees 4,6' OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_LOCAL_RANK=3 CUDA_VISIBLE_DEVICES=4,6 --
 
+# --cores: where ranks are put, and what is said where they can't be.
+first_cpu=$(sed -nE 's/^Cpus_allowed_list:[[:space:]]*([0-9]+).*/\1/p' /proc/self/status)
+lists=$(mktemp)
+trap 'rm -f "$lists"' EXIT
+printf '%s\n4095\n' "$first_cpu" >"$lists"
+expect "rank 0, .* cores $first_cpu sees" PMI_RANK=0 -- --cores "$lists"
+expect "rank 0, .* gpu 6, cores $first_cpu sees 6" PMI_RANK=0 MPI_LOCALRANKID=0 CUDA_VISIBLE_DEVICES=6 -- --cores "$lists" --one-gpu
+expect "rank 1 can't run on 4095, as .*: its cores stay .* rank 1, " PMI_RANK=1 -- --cores "$lists"
+expect 'names no cores for rank 2: they stay .* rank 2, ' PMI_RANK=2 -- --cores "$lists"
+expect '/none names no cores for rank 0: ' PMI_RANK=0 -- --cores /none
+expect 'names no cores for rank unknown: ' A=B -- --cores "$lists"
+
 status=0
 "$bind" sh -c 'exit 5' 2>/dev/null || status=$?
 [ "$status" -eq 5 ] || failures=$((failures + 1))
+status=0
+"$bind" --cores-of x true 2>/dev/null || status=$?
+[ "$status" -eq 2 ] || failures=$((failures + 1))
 [ "$failures" -eq 0 ]

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # slurm_test.sh TREE BUILD: a Slurm of four pretended nodes on this machine, in a temporary folder; ranks must go where
-# hostfiles say, and the batch template must run jacobi. Exit code 77 where Slurm can't be started.
+# hostfiles say, the batch template must run jacobi, and selvage-topo must see the two levels of switches that Slurm was told
+# of. Exit code 77 where Slurm can't be started.
 set -euo pipefail
 tree=$1 build=$2
 nodes=4
@@ -110,10 +111,17 @@ StateSaveLocation=$work/state
 SlurmctldPidFile=$work/slurmctld.pid
 SlurmdSpoolDir=$work/spool/%n
 SlurmdPidFile=$work/slurmd-%n.pid
+TopologyPlugin=topology/tree
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 NodeName=n[0-3] NodeHostname=$(uname -n) NodeAddr=127.0.0.1 Port=[$((base + 1))-$((base + 4))] CPUs=2
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+EOF
+  # Switches join the nodes in another order than that of their names.
+  cat >"$work/topology.conf" <<'EOF'
+SwitchName=s0 Nodes=n0,n3
+SwitchName=s1 Nodes=n1,n2
+SwitchName=top Switches=s0,s1
 EOF
 }
 
@@ -212,20 +220,96 @@ test_batch_template() {
   expect_placed "job.sbatch production" "$(placed <"$work/template_production.out")"
 }
 
-# With the true mapper, on a fabric whose switches join the hosts in another order than that of their names.
+# With the true mapper, on Slurm's switches.
 test_true_mapper() {
-  cat >"$work/topology.conf" <<'EOF'
-SwitchName=s0 Nodes=n0,n3
-SwitchName=s1 Nodes=n1,n2
-SwitchName=top Switches=s0,s1
-EOF
   export SELVAGE_TOPO=$true_mapper
   submit mapped "$tree/scripts/slurm/job.sbatch" production >/dev/null
   local list
-  list=$(find "$SELVAGE_OUT" -name 'placed-*' ! -name '*.json' -newer "$work/template_production.out")
+  list=$(find "$SELVAGE_OUT" -name 'placed-*' ! -name '*.json' ! -name '*.cores' -newer "$work/template_production.out")
   [ "$(sort "$list")" = "$(printf '%s\n' n0 n0 n1 n1 n2 n2 n3 n3)" ] || fail "the mapper's list: $(cat "$list")"
   cp "$list" "$work/hosts"
   expect_placed "job.sbatch production, mapped" "$(placed <"$work/mapped.out")"
+}
+
+# Pretended nodes have one name, by which selvage-topo would see that Slurm means another node: as_node gives a rank its
+# node's.
+write_as_node() {
+  cat >"$work/as_node" <<'EOF'
+#!/usr/bin/env bash
+exec unshare --uts bash -c 'hostname "$SLURMD_NODENAME" && exec "$@"' as_node "$@"
+EOF
+  chmod +x "$work/as_node"
+}
+
+# in_json FILE EXPRESSION: of `all`, what the file holds
+in_json() { python3 -c 'import json, sys; all = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"; }
+
+# What Slurm says of switches to each rank (show, map --fabric job) and by scontrol (map --fabric scontrol).
+test_switches() {
+  local script found
+  printf '%s\n' n0 n1 n2 n3 >"$work/hosts"
+  # In their order each two that exchange the most have the top switch between them.
+  cat >"$work/pairs.csv" <<'EOF'
+from,to,host_bytes,host_messages,device_bytes,device_messages
+0,1,1000,1,0,0
+2,3,1000,1,0,0
+EOF
+  script=$(batch by_scontrol <<EOF
+cd $work
+mpirun -n 1 $true_mapper map --traffic pairs.csv --fabric scontrol --slots-per-host 1 --links --json >by_scontrol.json
+EOF
+  )
+  submit by_scontrol "$script" >/dev/null
+  expect_one_switch_per_pair scontrol "$work/by_scontrol.json"
+  if ! unshare --uts true 2>/dev/null; then
+    echo "not tested without unshare --uts: the switches in ranks' environments"
+    return
+  fi
+  write_as_node
+  script=$(batch by_address <<EOF
+cd $work
+as_nodes="mpirun --hostfile hosts --map-by seq -n 4 --oversubscribe --bind-to none $work/as_node $true_mapper"
+\$as_nodes show --json >show.json
+\$as_nodes map --traffic pairs.csv --fabric job --links --json >by_address.json
+EOF
+  )
+  submit by_address "$script" >/dev/null
+  found=$(in_json "$work/show.json" \
+    '"; ".join(host["name"] + " " + "/".join(host["switches"]["value"] or [host["switches"]["unknown"]]) for host in all["physical_hosts"])')
+  [ "$found" = "n0 top/s0; n1 top/s1; n2 top/s1; n3 top/s0" ] || fail "show tells of $found"
+  echo "passed: show names the switches above each node"
+  expect_one_switch_per_pair job "$work/by_address.json"
+}
+
+# expect_one_switch_per_pair FABRIC FILE: ranks 0 and 1, and 2 and 3, at a switch, and nothing left for the links to the top.
+expect_one_switch_per_pair() {
+  local found
+  found=$(in_json "$2" '" ".join(all["hosts"][rank["host"]]["name"] for rank in all["ranks"])')
+  case $found in
+    "n0 n3 "* | "n3 n0 "* | "n1 n2 "* | "n2 n1 "*) ;;
+    *) fail "map --fabric $1 put ranks on $found" ;;
+  esac
+  found=$(in_json "$2" '[(link["default_load"], link["load"]) for link in all["links"] if link["link"].startswith("s0 ")]')
+  [ "$found" = "[(1000.0, 0.0), (1000.0, 0.0)]" ] || fail "map --fabric $1, links of s0 to the top, before and after: $found"
+  echo "passed: map --fabric $1 sees both levels of switches"
+}
+
+# Where the job's ranks find the machine themselves, they get cores too: bind.sh must put each on those of its line.
+test_cores() {
+  unshare --uts true 2>/dev/null || { echo "not tested without unshare --uts: cores in a job"; return; }
+  printf '#!/usr/bin/env bash\nexec %s %s "$@"\n' "$work/as_node" "$true_mapper" >"$work/mapper_as_node"
+  chmod +x "$work/mapper_as_node"
+  export SELVAGE_TOPO=$work/mapper_as_node SELVAGE_FABRIC=job
+  rm -f "$SELVAGE_OUT"/placed-*
+  submit bound "$tree/scripts/slurm/job.sbatch" production >/dev/null
+  local list found
+  list=$(find "$SELVAGE_OUT" -name 'placed-*.cores')
+  [ -e "$list" ] || fail "no cores were chosen: $(cat "$SELVAGE_OUT"/placed-*.json)"
+  cp "${list%.cores}" "$work/hosts"
+  expect_placed "job.sbatch production on the job's own fabric" "$(tail -n 8 <<<"$(grep '^bind.sh: rank ' "$work/bound.out")" | placed)"
+  found=$(grep '^bind.sh: rank ' "$work/bound.out" | tail -n 8 | sed -nE 's/^bind.sh: rank ([0-9]+), .* cores (.*)$/\1 \2/p' | sort -n)
+  [ "$found" = "$(awk '{ print NR - 1, $1 }' "$list")" ] || fail "ranks are on other cores than those of $list: $found"
+  echo "passed: job.sbatch production binds ranks to the cores that were chosen"
 }
 
 # A program that isn't ours, from its profile to its place by selvage-topo alone. In their order the two ranks are on nodes
@@ -271,11 +355,13 @@ start_slurm
 test_arbitrary_hostfiles
 test_mpich
 true_mapper=${SELVAGE_TOPO:-$build/lib/topo/selvage-topo}
+"$true_mapper" --help 2>/dev/null | grep -qE '^ +map ' && test_switches
 if [ -x "$build/apps/jacobi/jacobi" ]; then
   test_batch_template
   if "$true_mapper" --help 2>/dev/null | grep -qE '^ +map '; then
     test_true_mapper
     test_netpipe
+    test_cores
   fi
 else
   echo "not tested without jacobi: job.sbatch"

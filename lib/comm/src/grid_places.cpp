@@ -31,11 +31,8 @@ GridPlaces in_order(std::string why) {
 }
 
 topo::Fabric fabric_of(const topo::Machine& machine, const MeasuredJob& job) {
-  if (job.measured) {
-    if (auto fabric = topo::fabric_from_measurements(machine, job.measured->probes))
-      return *std::move(fabric);
-  }
-  return topo::fabric_from_machine(machine);
+  return job.measured ? topo::fabric_from_machine(machine, job.measured->probes, job.path)
+                      : topo::fabric_from_machine(machine);
 }
 
 /// On rank 0.

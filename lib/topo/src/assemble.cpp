@@ -129,6 +129,7 @@ PhysicalHost host_of(const std::string& name, const HostInventory& inventory) {
   host.l3_caches = inventory.l3_caches;
   host.l3_bytes = inventory.l3_bytes;
   host.memory_bytes = inventory.memory_bytes;
+  host.core_list = inventory.core_list;
   host.gpus = inventory.gpus;
   host.gpu_pairs = inventory.gpu_pairs;
   return host;

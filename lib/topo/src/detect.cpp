@@ -72,6 +72,7 @@ HostInventory unknown_inventory(const std::string& reason) {
   inventory.packages = inventory.cores = inventory.cpus = Figure<int>::unknown(reason);
   inventory.numa_nodes = inventory.l3_caches = Figure<int>::unknown(reason);
   inventory.l3_bytes = inventory.memory_bytes = Figure<std::uint64_t>::unknown(reason);
+  inventory.core_list = Figure<std::vector<Core>>::unknown(reason);
   inventory.allowed_cpus = Figure<std::vector<int>>::unknown(reason);
   inventory.gpus = Figure<std::vector<Gpu>>::unknown(reason);
   return inventory;

@@ -1,3 +1,5 @@
+#include "host_tree.hpp"
+
 #include <selvage/error.hpp>
 #include <selvage/topo/probe.hpp>
 
@@ -6,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -62,8 +65,9 @@ struct NamedHost {
 };
 
 Fabric timed_fabric(const Times& times, const std::vector<NamedHost>& hosts, int ranks,
-                    std::string description) {
+                    std::string description, std::shared_ptr<const Network> network = nullptr) {
   FabricParts parts;
+  parts.network = std::move(network);
   parts.description = std::move(description);
   parts.slot_hosts.resize(static_cast<std::size_t>(ranks));
   const double least = times.least();
@@ -81,8 +85,42 @@ Fabric timed_fabric(const Times& times, const std::vector<NamedHost>& hosts, int
   return Fabric(std::move(parts));
 }
 
+/// What was measured between a machine's ranks.
+struct Measured {
+  std::size_t pairs = 0;        ///< in both directions
+  double seconds_per_cost = 0;  ///< of a fabric with nominal costs; the mean
+};
+
 double seconds_of(double latency_us, double gb_per_s, std::size_t bytes) {
   return latency_us * 1e-6 + static_cast<double>(bytes) / gb_per_s * 1e-9;
+}
+
+Measured measure(const Machine& machine, const Probes& probes, const Fabric& nominal, Times& times) {
+  const MeasuredLinks links(machine, probes);
+  Measured measured;
+  for (int a = 0; a < machine.rank_count(); ++a) {
+    for (int b = 0; b < a; ++b) {
+      if (machine.same_gpu(a, b)) continue;
+      const auto there = links.between(a, b);
+      const auto back = links.between(b, a);
+      if (!there || !back) continue;
+      times.at(a, b) = seconds_of(there->latency_us, there->gb_per_s, probes.bandwidth_bytes.back());
+      times.at(b, a) = seconds_of(back->latency_us, back->gb_per_s, probes.bandwidth_bytes.back());
+      const double ratio = times.between(a, b) / nominal.cost(a, b);
+      measured.seconds_per_cost +=
+          (ratio - measured.seconds_per_cost) / static_cast<double>(++measured.pairs);
+    }
+  }
+  return measured;
+}
+
+/// Pairs that weren't measured.
+void complete(Times& times, const Fabric& nominal, double seconds_per_cost) {
+  for (int a = 0; a < nominal.slot_count(); ++a) {
+    for (int b = 0; b < nominal.slot_count(); ++b) {
+      if (a != b && times.at(a, b) == 0) times.at(a, b) = nominal.cost(a, b) * seconds_per_cost;
+    }
+  }
 }
 
 }  // namespace
@@ -104,25 +142,24 @@ Fabric fabric_from_probes(const Probes& probes) {
                       fmt::format("probed, {} ranks on {} hosts", probes.rank_count(), hosts.size()));
 }
 
-std::optional<Fabric> fabric_from_measurements(const Machine& machine, const Probes& probes) {
-  const MeasuredLinks links(machine, probes);
+Fabric fabric_from_machine(const Machine& machine, const Probes& probes, const std::string& name,
+                           const MachineCosts& costs) {
+  Fabric nominal = fabric_from_machine(machine, costs);
   Times times(machine.rank_count());
-  for (int from = 0; from < machine.rank_count(); ++from) {
-    for (int to = 0; to < machine.rank_count(); ++to) {
-      if (from == to || machine.same_gpu(from, to)) continue;
-      const auto link = links.between(from, to);
-      if (!link && machine.same_physical_host(from, to)) continue;
-      if (!link) return std::nullopt;
-      times.at(from, to) = seconds_of(link->latency_us, link->gb_per_s, probes.bandwidth_bytes.back());
-    }
-  }
-  if (times.least() == 0) return std::nullopt;
+  const Measured measured = measure(machine, probes, nominal, times);
+  if (measured.pairs == 0) return nominal;
+  complete(times, nominal, measured.seconds_per_cost);
   std::vector<NamedHost> hosts;
-  for (const LogicalHost& host : machine.hosts())
-    hosts.push_back({.name = machine.physical_hosts()[static_cast<std::size_t>(host.physical_host)].name,
-                     .ranks = host.ranks});
-  return timed_fabric(times, hosts, machine.rank_count(),
-                      fmt::format("measured, {} ranks on {} hosts", machine.rank_count(), hosts.size()));
+  for (int host = 0; host < nominal.host_count(); ++host)
+    hosts.push_back({.name = nominal.host(host).name, .ranks = machine.ranks_of_host(host)});
+  const auto all =
+      static_cast<std::size_t>(machine.rank_count()) * static_cast<std::size_t>(machine.rank_count() - 1) / 2;
+  const std::string part =
+      measured.pairs == all ? "" : fmt::format(" for {} of {} pairs of ranks", measured.pairs, all);
+  return timed_fabric(
+      times, hosts, machine.rank_count(),
+      fmt::format("measured by {}{}, {} ranks on {} hosts", name, part, machine.rank_count(), hosts.size()),
+      tree_of_hosts(machine));
 }
 
 }  // namespace selvage::topo

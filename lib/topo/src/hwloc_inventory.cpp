@@ -47,6 +47,30 @@ std::vector<HardwareThread> threads(hwloc_topology_t topology) {
   return all;
 }
 
+std::optional<int> number_above(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_obj_t object) {
+  const hwloc_obj_t above = hwloc_get_ancestor_obj_by_type(topology, type, object);
+  return above == nullptr ? std::nullopt : std::optional(static_cast<int>(above->logical_index));
+}
+
+// In hwloc's order, in which cores that share a cache, then a package, follow each other.
+Figure<std::vector<Core>> cores(hwloc_topology_t topology, Source source) {
+  std::vector<Core> all;
+  int allowed = 0;
+  for (hwloc_obj_t core = nullptr;
+       (core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)) != nullptr;) {
+    Core& added = all.emplace_back();
+    if (hwloc_bitmap_intersects(core->cpuset, hwloc_topology_get_allowed_cpuset(topology)) != 0)
+      added.number = allowed++;
+    added.cpus = to_list(core->cpuset);
+    added.package = number_above(topology, HWLOC_OBJ_PACKAGE, core);
+    added.l3_cache = number_above(topology, HWLOC_OBJ_L3CACHE, core);
+    if (core->nodeset != nullptr && hwloc_bitmap_iszero(core->nodeset) == 0)
+      added.numa_node = hwloc_bitmap_first(core->nodeset);
+  }
+  return all.empty() ? Figure<std::vector<Core>>::unknown("hwloc shows no Core")
+                     : Figure<std::vector<Core>>::known(std::move(all), source);
+}
+
 }  // namespace
 
 std::vector<int> to_list(hwloc_const_bitmap_t set) {
@@ -66,6 +90,7 @@ HostInventory inventory_of(hwloc_topology_t topology, Source source) {
   inventory.l3_caches = count(topology, HWLOC_OBJ_L3CACHE, source);
   inventory.l3_bytes = l3_bytes(topology, source);
   inventory.memory_bytes = memory_bytes(topology, source);
+  inventory.core_list = cores(topology, source);
   inventory.allowed_cpus =
       Figure<std::vector<int>>::known(to_list(hwloc_topology_get_allowed_cpuset(topology)), source);
   inventory.threads = threads(topology);

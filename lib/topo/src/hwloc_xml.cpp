@@ -26,15 +26,6 @@ HwlocTopology load(const std::string& text) {
   return is_loaded ? std::move(topology) : nullptr;
 }
 
-std::vector<CpuList> cpus_of_cores(hwloc_topology_t topology) {
-  std::vector<CpuList> cores;
-  for (hwloc_obj_t core = nullptr;
-       (core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)) != nullptr;) {
-    cores.push_back(to_list(core->cpuset));
-  }
-  return cores;
-}
-
 std::string info(hwloc_obj_t object, const char* name) {
   const char* value = object == nullptr ? nullptr : hwloc_obj_get_info_by_name(object, name);
   return value == nullptr ? "" : value;
@@ -51,9 +42,7 @@ HostOfFile host_of_file(const std::string& text) {
   inventory.processor = model.empty() ? Figure<std::string>::unknown("the file doesn't tell")
                                       : Figure<std::string>::known(model, Source::file);
   const std::string name = info(hwloc_get_root_obj(topology.get()), "HostName");
-  return {.name = name.empty() ? "host0" : name,
-          .inventory = std::move(inventory),
-          .cores = cpus_of_cores(topology.get())};
+  return {.name = name.empty() ? "host0" : name, .inventory = std::move(inventory)};
 }
 
 }  // namespace

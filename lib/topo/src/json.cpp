@@ -2,6 +2,7 @@
 #include "records.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace selvage::topo {
 namespace {
@@ -25,6 +26,7 @@ Json physical_host_json(const PhysicalHost& host) {
           {"l3_caches", json_of(host.l3_caches)},
           {"l3_bytes", json_of(host.l3_bytes)},
           {"memory_bytes", json_of(host.memory_bytes)},
+          {"core_list", json_of(host.core_list)},
           {"usable_hardware_threads", json_of(host.usable_cpus)},
           {"gpus", json_of(host.gpus)},
           {"gpu_pairs", json_of(host.gpu_pairs)},
@@ -46,6 +48,17 @@ Json rank_json(const Machine& machine, int rank) {
           {"ranks_exceed_cores", machine.ranks_exceed_cores(rank)}};
 }
 
+/// Cores have hardware threads of their own.
+void check_cores(const JsonValue& from, const PhysicalHost& host) {
+  std::set<int> seen;
+  for (const Core& core : host.core_list.value_or({})) {
+    for (const int cpu : core.cpus) {
+      if (!seen.insert(cpu).second)
+        from.at("core_list").fail(fmt::format("names hardware thread {} twice", cpu));
+    }
+  }
+}
+
 PhysicalHost physical_host_of(const JsonValue& from) {
   PhysicalHost host;
   read(from, "name", host.name);
@@ -58,10 +71,15 @@ PhysicalHost physical_host_of(const JsonValue& from) {
   read(from, "l3_caches", host.l3_caches);
   read(from, "l3_bytes", host.l3_bytes);
   read(from, "memory_bytes", host.memory_bytes);
+  if (from.has("core_list"))
+    read(from, "core_list", host.core_list);
+  else
+    host.core_list = Figure<std::vector<Core>>::unknown("the file is of an older selvage-topo");
   read(from, "usable_hardware_threads", host.usable_cpus);
   read(from, "gpus", host.gpus);
   read(from, "gpu_pairs", host.gpu_pairs);
   read(from, "switches", host.switches);
+  check_cores(from, host);
   if (host.gpus.value_or({}).size() > max_gpus_per_host)
     from.at("gpus").fail(fmt::format("has more than {} GPUs", max_gpus_per_host));
   const auto same_gpus = [](const GpuPair& a, const GpuPair& b) {

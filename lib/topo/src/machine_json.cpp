@@ -11,6 +11,22 @@ void read_pci_bus_id(const JsonValue& from, const char* key, std::string& to) {
 
 }  // namespace
 
+Json json_of(const Core& core) {
+  return {{"number", json_of(core.number)},
+          {"hardware_threads", json_of(core.cpus)},
+          {"package", json_of(core.package)},
+          {"numa_node", json_of(core.numa_node)},
+          {"l3_cache", json_of(core.l3_cache)}};
+}
+
+void read(const JsonValue& from, Core& to) {
+  read(from, "number", to.number);
+  read(from, "hardware_threads", to.cpus);
+  read(from, "package", to.package);
+  read(from, "numa_node", to.numa_node);
+  read(from, "l3_cache", to.l3_cache);
+}
+
 Json json_of(const NvLink& link) {
   return {{"end", to_string(link.end)},
           {"pci_bus_id", link.pci_bus_id},

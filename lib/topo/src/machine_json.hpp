@@ -5,6 +5,7 @@
 #include <selvage/topo/machine.hpp>
 
 #include <concepts>
+#include <optional>
 #include <type_traits>
 
 namespace selvage::topo {
@@ -12,11 +13,13 @@ namespace selvage::topo {
 // The parts of a machine as JSON and back, for files and for messages between ranks. A figure is
 // {"value": ..., "source": "hwloc"} or {"value": null, "unknown": "the reason"}.
 
+[[nodiscard]] Json json_of(const Core& core);
 [[nodiscard]] Json json_of(const Gpu& gpu);
 [[nodiscard]] Json json_of(const NvLink& link);
 [[nodiscard]] Json json_of(const GpuFabric& fabric);
 [[nodiscard]] Json json_of(const GpuPair& pair);
 
+void read(const JsonValue& from, Core& to);
 void read(const JsonValue& from, Gpu& to);
 void read(const JsonValue& from, NvLink& to);
 void read(const JsonValue& from, GpuFabric& to);
@@ -33,6 +36,11 @@ template <NamedEnum Enum>
 }
 
 template <typename T>
+[[nodiscard]] Json json_of(const std::optional<T>& value) {
+  return value ? json_of(*value) : Json(nullptr);
+}
+
+template <typename T>
 [[nodiscard]] Json json_of(const std::vector<T>& list) {
   Json json = Json::array();
   for (const T& item : list) json.push_back(json_of(item));
@@ -43,6 +51,12 @@ template <typename T>
 [[nodiscard]] Json json_of(const Figure<T>& figure) {
   if (!figure.is_known()) return {{"value", nullptr}, {"unknown", figure.reason()}};
   return {{"value", json_of(figure.value())}, {"source", to_string(figure.source())}};
+}
+
+template <typename T>
+void read(const JsonValue& from, std::optional<T>& to) {
+  to.reset();
+  if (!from.is_null()) read(from, to.emplace());
 }
 
 template <typename T>

@@ -80,7 +80,7 @@ class NcclReader {
                                            const std::vector<const GpuElement*>& gpus) const;
   [[nodiscard]] HostOfFile host_of_file(const std::string& host_name, const std::string& host,
                                         const std::vector<const GpuElement*>& gpus) const {
-    return {.name = host_name, .inventory = inventory_of(host, gpus), .cores = {}};
+    return {.name = host_name, .inventory = inventory_of(host, gpus)};
   }
 
   std::string name_;

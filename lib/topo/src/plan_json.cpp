@@ -13,6 +13,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr std::uint64_t most_cpus = 1 << 20;
+
 /// Reads one text; errors name it.
 class PlanReader {
  public:
@@ -40,8 +42,11 @@ class PlanReader {
       const int host = integer(rank, "host", what, static_cast<int>(plan.hosts.size()) - 1);
       const int slot = integer(rank, "slot", what, plan.hosts[host].slots - 1);
       if (!taken.emplace(host, slot).second) fail(fmt::format("{} is in a slot that is taken", what));
-      plan.ranks.push_back({host, slot});
+      plan.ranks.push_back(
+          {host, slot, numbers(rank, "cores", what), numbers(rank, "hardware_threads", what)});
     }
+    if (const auto why = all_.find("cores_unknown"); why != all_.end() && why->is_string())
+      plan.cores_unknown = why->get<std::string>();
     return plan;
   }
 
@@ -74,6 +79,21 @@ class PlanReader {
       fail(fmt::format("'{}' of {} is not a whole number from 0 to {}", key, what, most));
     }
     return value.get<int>();
+  }
+
+  /// Ascending; none where it isn't there.
+  [[nodiscard]] std::vector<int> numbers(const Json& object, const char* key, const std::string& what) const {
+    std::vector<int> all;
+    const auto found = object.find(key);
+    if (found == object.end()) return all;
+    if (!found->is_array()) fail(fmt::format("'{}' of {} is not a list", key, what));
+    for (const Json& item : *found) {
+      const bool is_next = item.is_number_unsigned() && item.get<std::uint64_t>() <= most_cpus &&
+                           (all.empty() || item.get<int>() > all.back());
+      if (!is_next) fail(fmt::format("'{}' of {} is not a list of ascending numbers", key, what));
+      all.push_back(item.get<int>());
+    }
+    return all;
   }
 
   [[nodiscard]] const Json& list(const char* key) const {

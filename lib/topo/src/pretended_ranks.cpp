@@ -51,8 +51,8 @@ void add_ranks(int number, const HostOfFile& host, std::vector<RankPlace>& ranks
                                       : Figure<std::string>::known(gpu.uuid, Source::file);
   }
   if (!gpus.empty()) return;
-  for (const CpuList& core : host.cores)
-    ranks.push_back(place_of(number, Figure<CpuList>::known(core, Source::file), host.inventory));
+  for (const Core& core : host.inventory.core_list.value_or({}))
+    ranks.push_back(place_of(number, Figure<CpuList>::known(core.cpus, Source::file), host.inventory));
 }
 
 }  // namespace

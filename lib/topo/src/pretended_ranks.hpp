@@ -13,7 +13,6 @@ using CpuList = std::vector<int>;
 struct HostOfFile {
   std::string name;
   HostInventory inventory;
-  std::vector<CpuList> cores;  ///< the hardware threads of each
 };
 
 /// A machine of these hosts with a rank per GPU, near which it runs, or per core where there are no GPUs.

@@ -1,3 +1,5 @@
+#include "cpu_list.hpp"
+
 #include <selvage/error.hpp>
 #include <selvage/topo/rank_files.hpp>
 
@@ -19,11 +21,26 @@ PlacementPlan plan_of(const Fabric& fabric, const Placement& placement) {
   return plan;
 }
 
+void add_cores(PlacementPlan& plan, const std::vector<Figure<CoreShare>>& cores) {
+  for (std::size_t rank = 0; rank < plan.ranks.size(); ++rank) {
+    PlacementPlan::Rank& at = plan.ranks[rank];
+    if (!cores.at(rank).is_known()) {
+      if (plan.cores_unknown.empty()) plan.cores_unknown = cores[rank].reason();
+      continue;
+    }
+    at.cpus = cpus_of(cores[rank].value());
+    for (const Core& core : cores[rank].value()) {
+      if (core.number) at.cores.push_back(*core.number);
+    }
+  }
+}
+
 std::string openmpi_rank_file(const PlacementPlan& plan) {
   std::string text;
   for (std::size_t rank = 0; rank < plan.ranks.size(); ++rank) {
     const PlacementPlan::Rank& at = plan.ranks[rank];
-    fmt::format_to(std::back_inserter(text), "rank {}={} slot={}\n", rank, plan.hosts[at.host].name, at.slot);
+    fmt::format_to(std::back_inserter(text), "rank {}={} slot={}\n", rank, plan.hosts[at.host].name,
+                   at.cores.empty() ? fmt::to_string(at.slot) : format_cpu_list(at.cores));
   }
   return text;
 }
@@ -53,6 +70,17 @@ std::string mpich_rank_order(const PlacementPlan& plan) {
     return place(a) < place(b);
   });
   return fmt::format("{}\n", fmt::join(order, ","));
+}
+
+std::string core_list(const PlacementPlan& plan) {
+  std::string text;
+  for (std::size_t rank = 0; rank < plan.ranks.size(); ++rank) {
+    if (plan.ranks[rank].cpus.empty())
+      throw Error(ErrorKind::input, fmt::format("the placement names no cores for rank {}{}{}", rank,
+                                                plan.cores_unknown.empty() ? "" : ": ", plan.cores_unknown));
+    text += format_cpu_list(plan.ranks[rank].cpus) + "\n";
+  }
+  return text;
 }
 
 std::string gpu_list(const PlacementPlan& plan) {

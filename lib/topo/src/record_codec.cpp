@@ -15,17 +15,12 @@ HardwareThread thread_of(const Json& from) {
 Json json_of_inventory(const HostInventory& host) {
   Json threads = Json::array();
   for (const HardwareThread& thread : host.threads) threads.push_back(json_of_thread(thread));
-  return {{"processor", json_of(host.processor)},
-          {"packages", json_of(host.packages)},
-          {"cores", json_of(host.cores)},
-          {"cpus", json_of(host.cpus)},
-          {"numa_nodes", json_of(host.numa_nodes)},
-          {"l3_caches", json_of(host.l3_caches)},
-          {"l3_bytes", json_of(host.l3_bytes)},
-          {"memory", json_of(host.memory_bytes)},
-          {"allowed_cpus", json_of(host.allowed_cpus)},
-          {"threads", std::move(threads)},
-          {"gpus", json_of(host.gpus)},
+  return {{"processor", json_of(host.processor)},   {"packages", json_of(host.packages)},
+          {"cores", json_of(host.cores)},           {"cpus", json_of(host.cpus)},
+          {"numa_nodes", json_of(host.numa_nodes)}, {"l3_caches", json_of(host.l3_caches)},
+          {"l3_bytes", json_of(host.l3_bytes)},     {"memory", json_of(host.memory_bytes)},
+          {"core_list", json_of(host.core_list)},   {"allowed_cpus", json_of(host.allowed_cpus)},
+          {"threads", std::move(threads)},          {"gpus", json_of(host.gpus)},
           {"gpu_pairs", json_of(host.gpu_pairs)}};
 }
 
@@ -40,6 +35,7 @@ HostInventory inventory_of(const Json& from) {
   read(value, "l3_caches", host.l3_caches);
   read(value, "l3_bytes", host.l3_bytes);
   read(value, "memory", host.memory_bytes);
+  read(value, "core_list", host.core_list);
   read(value, "allowed_cpus", host.allowed_cpus);
   for (const Json& thread : from.at("threads")) host.threads.push_back(thread_of(thread));
   read(value, "gpus", host.gpus);

@@ -28,6 +28,7 @@ struct HostInventory {
   Figure<int> l3_caches;
   Figure<std::uint64_t> l3_bytes;
   Figure<std::uint64_t> memory_bytes;
+  Figure<std::vector<Core>> core_list;
   Figure<std::vector<int>> allowed_cpus;
   std::vector<HardwareThread> threads;  ///< empty when unknown
   Figure<std::vector<Gpu>> gpus;

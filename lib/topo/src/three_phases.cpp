@@ -1,5 +1,11 @@
+#include <selvage/error.hpp>
 #include <selvage/topo/three_phases.hpp>
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 
 namespace selvage::topo {
@@ -32,6 +38,56 @@ void place_within(const MappingProblem& problem, const std::vector<int>& ranks, 
     slot_of_rank[ranks[i]] = placement.slot_of(static_cast<int>(i));
 }
 
+/// Ranks that share cores.
+struct CoreGroup {
+  std::vector<int> ranks;
+  std::vector<Core> cores;
+};
+
+/// The usable cores among those that are near to a rank's GPU; all where that isn't known.
+std::vector<Core> cores_near(const Gpu* gpu, const std::vector<Core>& cores) {
+  if (gpu == nullptr || !gpu->near_cpus.is_known()) return cores;
+  const std::set<int> near(gpu->near_cpus.value().begin(), gpu->near_cpus.value().end());
+  std::vector<Core> found;
+  std::ranges::copy_if(cores, std::back_inserter(found), [&](const Core& core) {
+    return std::ranges::any_of(core.cpus, [&](int cpu) { return near.contains(cpu); });
+  });
+  return found;
+}
+
+/// Ranks by what is near to their GPUs. One group where that would be too few cores for some, or the same ones for several.
+std::vector<CoreGroup> groups_of(const std::vector<int>& ranks, const Placement& placement,
+                                 const Machine& machine, const std::vector<Core>& cores) {
+  std::map<std::vector<int>, CoreGroup> by_cpus;
+  std::size_t taken = 0;
+  bool is_enough = true;
+  for (const int rank : ranks) {
+    std::vector<Core> near = cores_near(machine.gpu_of(placement.slot_of(rank)), cores);
+    CoreGroup& group = by_cpus[cpus_of(near)];
+    group.ranks.push_back(rank);
+    group.cores = std::move(near);
+  }
+  std::set<int> cpus;
+  for (const auto& [list, group] : by_cpus) {
+    is_enough = is_enough && group.cores.size() >= group.ranks.size();
+    cpus.insert(list.begin(), list.end());
+    taken += list.size();
+  }
+  if (!is_enough || taken > cpus.size()) return {{.ranks = ranks, .cores = cores}};
+  std::vector<CoreGroup> groups;
+  for (auto& [list, group] : by_cpus) groups.push_back(std::move(group));
+  return groups;
+}
+
+void place_group(const MappingProblem& problem, const CoreGroup& group, const PhysicalHost& host,
+                 const Phase& phase, std::vector<Figure<CoreShare>>& placed) {
+  const std::vector<CoreShare> shares = shares_of(group.cores, static_cast<int>(group.ranks.size()));
+  std::vector<int> share_of_rank(placed.size(), 0);
+  place_within(problem, group.ranks, Memory::host, fabric_of_cores(host.name, shares), phase, share_of_rank);
+  for (const int rank : group.ranks)
+    placed[rank] = Figure<CoreShare>::known(shares[share_of_rank[rank]], host.core_list.source());
+}
+
 }  // namespace
 
 Placement portfolio_phase(const MappingProblem& problem) {
@@ -58,6 +114,32 @@ ThreePhasePlacement place_in_three_phases(const MappingProblem& problem, const F
     if (here.empty()) continue;
     place_within(problem, here, Memory::host, cores, phases.process_to_core, placed.core_of_rank);
     place_within(problem, here, Memory::device, gpus, phases.gpu_to_process, placed.gpu_of_rank);
+  }
+  return placed;
+}
+
+std::vector<Figure<CoreShare>> place_on_cores(const MappingProblem& problem, const Placement& placement,
+                                              const Machine& machine, const Phase& phase) {
+  if (placement.slot_count() != machine.rank_count())
+    throw Error(ErrorKind::input, fmt::format("a placement in {} slots on a machine of {} ranks",
+                                              placement.slot_count(), machine.rank_count()));
+  const auto ranks = static_cast<std::size_t>(placement.rank_count());
+  std::vector<std::vector<int>> ranks_of(machine.physical_hosts().size());
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const int slot = placement.slot_of(static_cast<int>(rank));
+    ranks_of[machine.place(slot).physical_host].push_back(static_cast<int>(rank));
+  }
+  std::vector<Figure<CoreShare>> placed(ranks);
+  for (std::size_t number = 0; number < ranks_of.size(); ++number) {
+    if (ranks_of[number].empty()) continue;
+    const PhysicalHost& host = machine.physical_hosts()[number];
+    try {
+      const std::vector<Core> cores = usable_cores(host);
+      for (const CoreGroup& group : groups_of(ranks_of[number], placement, machine, cores))
+        place_group(problem, group, host, phase, placed);
+    } catch (const Error& error) {
+      for (const int rank : ranks_of[number]) placed[rank] = Figure<CoreShare>::unknown(error.message());
+    }
   }
   return placed;
 }

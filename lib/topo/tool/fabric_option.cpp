@@ -12,7 +12,9 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <optional>
+#include <utility>
 
 namespace selvage::topo::tool {
 namespace {
@@ -46,35 +48,28 @@ std::optional<Fabric> fabric_from_scontrol(const FabricOptions& options) {
   return std::nullopt;
 }
 
-Fabric fabric_from_scontrol_or_job(const FabricOptions& options) {
+FoundFabric found_in(Machine machine) {
+  Fabric fabric = fabric_from_machine(machine);
+  return {.fabric = std::move(fabric), .machine = std::move(machine)};
+}
+
+FoundFabric fabric_from_scontrol_or_job(const FabricOptions& options) {
   int rank = 0;
   check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
   std::optional<Fabric> found;
   if (rank == 0) found = fabric_from_scontrol(options);
   int is_found = found ? 1 : 0;
   check_mpi(MPI_Bcast(&is_found, 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Bcast of whether Slurm told switches");
-  if (is_found == 0) return fabric_from_machine(detect(MPI_COMM_WORLD));
-  return found ? std::move(*found) : Fabric();
+  if (is_found == 0) return found_in(detect(MPI_COMM_WORLD));
+  return {.fabric = found ? std::move(*found) : Fabric(), .machine = {}};
 }
 
-}  // namespace
-
-bool is_collective(const FabricOptions& options) {
-  return options.fabric == "job" || options.fabric == "job-gpus" || options.fabric == "scontrol";
-}
-
-Fabric fabric_of(const FabricOptions& options, int ranks) {
+Fabric fabric_without_machine(const FabricOptions& options, int ranks) {
   if (options.fabric.starts_with(slurm_prefix)) {
     const std::string path = options.fabric.substr(slurm_prefix.size());
     return fabric_from_slurm(read_text_file(path), path,
                              {.slots_per_host = options.slots_per_host, .nodes = options.nodes, .costs = {}});
   }
-  if (options.fabric == "scontrol") return fabric_from_scontrol_or_job(options);
-  refuse_nodes(options);
-  if (options.fabric == "job") return fabric_from_machine(detect(MPI_COMM_WORLD));
-  if (options.fabric == "job-gpus") return fabric_from_machine(with_gpus_in_turn(detect(MPI_COMM_WORLD)));
-  if (options.fabric.starts_with(machine_prefix))
-    return fabric_from_machine(machine_from_file(options.fabric.substr(machine_prefix.size())));
   if (options.fabric.starts_with(scotch_prefix)) {
     const std::string path = options.fabric.substr(scotch_prefix.size());
     return fabric_from_scotch_target(read_text_file(path), path);
@@ -90,6 +85,40 @@ Fabric fabric_of(const FabricOptions& options, int ranks) {
   simulated.hosts = std::max(1, (ranks + options.slots_per_host - 1) / options.slots_per_host);
   simulated.seed = options.seed;
   return simulated_fabric(simulated);
+}
+
+}  // namespace
+
+bool is_collective(const FabricOptions& options) {
+  return options.fabric == "job" || options.fabric == "job-gpus" || options.fabric == "scontrol";
+}
+
+FoundFabric fabric_of(const FabricOptions& options, int ranks) {
+  if (options.fabric == "scontrol") return fabric_from_scontrol_or_job(options);
+  if (!options.fabric.starts_with(slurm_prefix)) refuse_nodes(options);
+  if (options.fabric == "job") return found_in(detect(MPI_COMM_WORLD));
+  if (options.fabric == "job-gpus") return found_in(with_gpus_in_turn(detect(MPI_COMM_WORLD)));
+  if (options.fabric.starts_with(machine_prefix))
+    return found_in(machine_from_file(options.fabric.substr(machine_prefix.size())));
+  return {.fabric = fabric_without_machine(options, ranks), .machine = {}};
+}
+
+FoundFabric with_measurements(FoundFabric found, const FabricOptions& options) {
+  if (!found.machine) {
+    if (options.probes.empty()) return found;
+    throw Error(ErrorKind::usage, "--probes needs a machine: --fabric job, job-gpus or machine:FILE");
+  }
+  const auto file = options.probes.empty() ? settings_path("SELVAGE_PROBES", "probes.json")
+                                           : SettingsPath{.path = options.probes, .is_named = true};
+  std::error_code ignored;
+  if (!file || (!file->is_named && !std::filesystem::exists(file->path, ignored))) return found;
+  try {
+    found.fabric = fabric_from_machine(*found.machine, read_probes(file->path), file->path);
+  } catch (const Error& error) {
+    if (file->is_named) throw;
+    (void)std::fputs(fmt::format("selvage-topo: probes left alone: {}\n", error.message()).c_str(), stderr);
+  }
+  return found;
 }
 
 Routing routing_named(const std::string& name) {

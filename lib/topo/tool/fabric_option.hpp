@@ -2,6 +2,7 @@
 
 #include <selvage/topo/fabric.hpp>
 
+#include <optional>
 #include <string>
 
 namespace selvage::topo::tool {
@@ -10,6 +11,7 @@ namespace selvage::topo::tool {
 struct FabricOptions {
   std::string fabric = "job";
   std::string nodes;
+  std::string probes;  ///< a file; empty: the one that `probe --save` writes, if it is there
   int slots_per_host = 4;
   std::uint64_t seed = 1;
 };
@@ -26,10 +28,21 @@ inline constexpr const char* fabric_help =
 /// Whether all ranks together find the fabric.
 [[nodiscard]] bool is_collective(const FabricOptions& options);
 
+/// A fabric, and the machine that it was made from, if it was.
+struct FoundFabric {
+  Fabric fabric;
+  std::optional<Machine> machine;
+};
+
 /// The fabric that the options name; where is_collective() says so, that of rank 0 counts.
 /// \param ranks  how many slots a simulated fabric must have at least
 /// \throws Error{input}
-[[nodiscard]] Fabric fabric_of(const FabricOptions& options, int ranks);
+[[nodiscard]] FoundFabric fabric_of(const FabricOptions& options, int ranks);
+
+/// The same with measured costs, where there are any; not collective. What is wrong with a file that nobody named is said
+/// on standard error.
+/// \throws Error{input} for a file that --probes or SELVAGE_PROBES names and that can't be read
+[[nodiscard]] FoundFabric with_measurements(FoundFabric found, const FabricOptions& options);
 
 /// "fixed" or "adaptive". \throws Error{usage}
 [[nodiscard]] Routing routing_named(const std::string& name);

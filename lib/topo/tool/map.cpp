@@ -6,6 +6,7 @@
 #include <selvage/topo/pattern.hpp>
 #include <selvage/topo/placement.hpp>
 #include <selvage/topo/rank_files.hpp>
+#include <selvage/topo/three_phases.hpp>
 #include <selvage/topo/traffic_file.hpp>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <utility>
 
 namespace selvage::topo::tool {
 namespace {
@@ -81,12 +83,30 @@ Json links_json(const MappingProblem& problem, const PortfolioResult& result) {
   return links;
 }
 
-std::string json_text(const MappingProblem& problem, const PortfolioResult& result, bool with_links) {
-  const PlacementPlan plan = plan_of(problem.fabric, result.result().placement);
+/// Hosts and slots as chosen, and cores where the machine is known.
+PlacementPlan plan_with_cores(const MappingProblem& problem, const Placement& placement,
+                              const std::optional<Machine>& machine) {
+  PlacementPlan plan = plan_of(problem.fabric, placement);
+  if (machine)
+    add_cores(plan, place_on_cores(problem, placement, *machine));
+  else
+    plan.cores_unknown = "the fabric tells of no cores";
+  return plan;
+}
+
+Json rank_json(const PlacementPlan::Rank& rank) {
+  Json json = {{"host", rank.host}, {"slot", rank.slot}};
+  if (!rank.cores.empty()) json["cores"] = rank.cores;
+  if (!rank.cpus.empty()) json["hardware_threads"] = rank.cpus;
+  return json;
+}
+
+std::string json_text(const MappingProblem& problem, const PortfolioResult& result, const PlacementPlan& plan,
+                      bool with_links) {
   Json hosts = Json::array();
   for (const auto& host : plan.hosts) hosts.push_back({{"name", host.name}, {"slots", host.slots}});
   Json ranks = Json::array();
-  for (const auto& rank : plan.ranks) ranks.push_back({{"host", rank.host}, {"slot", rank.slot}});
+  for (const auto& rank : plan.ranks) ranks.push_back(rank_json(rank));
   Json methods = Json::array();
   for (const MethodResult& method : result.methods) {
     methods.push_back(metrics_json(method, result.methods.front().metrics));
@@ -99,6 +119,7 @@ std::string json_text(const MappingProblem& problem, const PortfolioResult& resu
               {"methods", std::move(methods)},
               {"hosts", std::move(hosts)},
               {"ranks", std::move(ranks)}};
+  if (!plan.cores_unknown.empty()) all["cores_unknown"] = plan.cores_unknown;
   if (with_links) all["links"] = links_json(problem, result);
   return all.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
@@ -115,7 +136,17 @@ void append_links(std::string& text, const MappingProblem& problem, const Portfo
   }
 }
 
-std::string table_text(const MappingProblem& problem, const PortfolioResult& result, bool with_links) {
+std::string cores_text(const PlacementPlan& plan) {
+  if (!plan.cores_unknown.empty()) return fmt::format("cores: unknown: {}\n", plan.cores_unknown);
+  const auto [least, most] =
+      std::ranges::minmax(plan.ranks, {}, [](const PlacementPlan::Rank& rank) { return rank.cores.size(); });
+  return least.cores.size() == most.cores.size()
+             ? fmt::format("cores: {} per rank\n", most.cores.size())
+             : fmt::format("cores: {} to {} per rank\n", least.cores.size(), most.cores.size());
+}
+
+std::string table_text(const MappingProblem& problem, const PortfolioResult& result,
+                       const PlacementPlan& plan, bool with_links) {
   const Metrics& of_default = result.methods.front().metrics;
   std::string text =
       fmt::format("{} ranks on {}\n\n", problem.traffic.rank_count(), problem.fabric.description());
@@ -131,6 +162,7 @@ std::string table_text(const MappingProblem& problem, const PortfolioResult& res
         metrics.largest_link_load ? fmt::format("{:.6g}", *metrics.largest_link_load) : "not known");
   }
   fmt::format_to(std::back_inserter(text), "\nchosen: {} ({})\n", result.result().method, result.reason);
+  text += cores_text(plan);
   if (with_links && problem.fabric.network() != nullptr) append_links(text, problem, result);
   return text;
 }
@@ -140,17 +172,19 @@ std::string map(const MapOptions& options, bool speaks) {
   // The machine is found by all ranks together; what follows is the first one's alone.
   if (!speaks && !is_collective(options.fabric)) return "";
   const Pattern pattern = traffic_of(options);
-  const Fabric fabric = fabric_of(options.fabric, pattern.traffic.rank_count());
+  FoundFabric found = fabric_of(options.fabric, pattern.traffic.rank_count());
   if (!speaks) return "";
+  found = with_measurements(std::move(found), options.fabric);
   const MappingProblem problem{.traffic = pattern.traffic,
-                               .fabric = fabric,
+                               .fabric = found.fabric,
                                .grid = pattern.grid,
                                .seed = options.fabric.seed,
                                .routing = routing};
   const PortfolioResult result = place_by_portfolio(problem);
-  if (!options.output.empty()) write_text_file(options.output, json_text(problem, result, options.links));
-  return options.as_json ? json_text(problem, result, options.links)
-                         : table_text(problem, result, options.links);
+  const PlacementPlan plan = plan_with_cores(problem, result.result().placement, found.machine);
+  const std::string json = json_text(problem, result, plan, options.links);
+  if (!options.output.empty()) write_text_file(options.output, json);
+  return options.as_json ? json : table_text(problem, result, plan, options.links);
 }
 
 }  // namespace
@@ -161,6 +195,9 @@ Work declare_map(CLI::App& app) {
                  "Who sends how much to whom: a profile (HDF5), or CSV (*.csv)");
   app.add_option("--pattern", options->pattern, "A pattern instead, such as 3d-8x8x8-wrap");
   app.add_option("--fabric", options->fabric.fabric, fabric_help)->capture_default_str();
+  app.add_option(
+      "--probes", options->fabric.probes,
+      "Measured costs (of probe --output) for a machine; without it, those that probe --save wrote");
   app.add_option("--nodes", options->fabric.nodes,
                  "The job's hosts in topology.conf or of scontrol, such as n[0-3]; without it, all, or "
                  "SLURM_JOB_NODELIST");

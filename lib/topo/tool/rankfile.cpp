@@ -26,10 +26,11 @@ struct Format {
   const char* name;
   std::string (*write)(const PlacementPlan& plan);
 };
-constexpr std::array<Format, 4> formats = {{{"openmpi", openmpi_rank_file},
+constexpr std::array<Format, 5> formats = {{{"openmpi", openmpi_rank_file},
                                             {"slurm", slurm_host_file},
                                             {"mpich", mpich_rank_order},
-                                            {"gpus", gpu_list}}};
+                                            {"gpus", gpu_list},
+                                            {"cores", core_list}}};
 
 std::string written(const std::string& format, const PlacementPlan& plan) {
   std::vector<std::string> names;
@@ -65,7 +66,8 @@ Work declare_rankfile(CLI::App& app) {
   app.add_option(
       "--format", options->format,
       "openmpi (rank file), slurm (SLURM_HOSTFILE for --distribution=arbitrary), mpich (MPICH_RANK_ORDER), "
-      "or gpus (the slot of each rank in its host)");
+      "gpus (the slot of each rank in its host), or cores (the hardware threads of each rank, for bind.sh "
+      "--cores)");
   app.add_option("--output", options->output, "Write to this file instead of standard output");
   app.add_flag("--json", options->as_json, "Print JSON with the text in it")->disable_flag_override();
   return [options](bool speaks) { return rankfile(*options, speaks); };

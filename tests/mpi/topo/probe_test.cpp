@@ -42,10 +42,10 @@ TEST(Probe, MakesAFabricOfTheJobThatWasMeasured) {
       probe(MPI_COMM_WORLD,
             {.latency_bytes = {8}, .bandwidth_bytes = {10'000}, .repetitions = 1, .with_gpus = false});
   EXPECT_FALSE(probes.gpus.is_known());
-  const auto fabric = fabric_from_measurements(machine, probes);
-  ASSERT_EQ(fabric.has_value(), machine.rank_count() > 1);
-  if (!fabric) return;
-  EXPECT_EQ(fabric->slot_count(), machine.rank_count());
+  const Fabric fabric = fabric_from_machine(machine, probes, "a test");
+  EXPECT_EQ(fabric.slot_count(), machine.rank_count());
+  EXPECT_EQ(fabric.description().starts_with("measured by a test, "), machine.rank_count() > 1)
+      << fabric.description();
 }
 
 TEST(Probe, WithoutSizesIsRefused) {

@@ -17,6 +17,8 @@ HostInventory inventory_of_eight_threads() {
   for (int cpu = 0; cpu < 8; ++cpu) {
     inventory.threads.push_back({.cpu = cpu, .core = cpu / 2, .numa_node = cpu / 4});
   }
+  inventory.core_list = Figure<std::vector<Core>>::known(
+      {{.number = 0, .cpus = {0, 1}, .package = 0, .numa_node = 0, .l3_cache = {}}}, Source::hwloc);
   Gpu gpu;
   gpu.name = "G";
   gpu.uuid = "GPU-7";
@@ -154,6 +156,8 @@ TEST(RankRecords, SurviveTheMessage) {
   EXPECT_EQ(assemble(records), before);
   EXPECT_EQ(before.place(3).cpu_quota.value_or(0), 1.5);
   EXPECT_EQ(before.physical_hosts()[1].switches.value_or({}), (std::vector<std::string>{"top", "leaf"}));
+  EXPECT_EQ(before.physical_hosts()[0].core_list.value_or({}).at(0).cpus, (std::vector{0, 1}));
+  EXPECT_EQ(before.physical_hosts()[1].core_list.reason(), "built without hwloc");
   EXPECT_EQ(before.physical_hosts()[0].gpu_pairs.at(0).level, GpuLevel::nvswitch);
 }
 

@@ -36,6 +36,25 @@ TEST(DetectHwloc, MapsHardwareThreadsToCoresAndNumaNodes) {
   }
 }
 
+TEST(DetectHwloc, ListsCoresAndWhatTheyShare) {
+  const SyntheticHost host("pack:2 [numa(memory=1073741824)] l3:2(size=4194304) core:2 pu:2");
+  const Figure<std::vector<Core>> cores = inventory_from_hwloc().core_list;
+  ASSERT_TRUE(cores.is_known()) << cores.reason();
+  ASSERT_EQ(cores.value().size(), 8u);
+  for (int i = 0; i < 8; ++i) {
+    const Core expected{
+        .number = i, .cpus = {2 * i, 2 * i + 1}, .package = i / 4, .numa_node = i / 4, .l3_cache = i / 2};
+    EXPECT_EQ(cores.value()[static_cast<std::size_t>(i)], expected) << i;
+  }
+}
+
+TEST(DetectHwloc, LeavesOutWhatCoresDoNotShare) {
+  const SyntheticHost host("core:2 pu:1");
+  const Core core = inventory_from_hwloc().core_list.value_or({}).at(1);
+  EXPECT_EQ(core.cpus, (std::vector{1}));
+  EXPECT_EQ(core.l3_cache, std::nullopt);
+}
+
 TEST(DetectHwloc, SaysWhatAHostLacks) {
   const SyntheticHost host("core:2 pu:1");
   const HostInventory inventory = inventory_from_hwloc();

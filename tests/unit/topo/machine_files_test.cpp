@@ -41,6 +41,24 @@ TEST(HwlocXml, GivesHostGpusAndPretendedRanks) {
   EXPECT_EQ(machine.place(3).numa_nodes.value_or({}), (std::vector{1}));
 }
 
+TEST(HwlocXml, GivesCores) {
+  const PhysicalHost host = only_host(machine_from_hwloc_xml(sample("hwloc.xml"), "h.xml"));
+  EXPECT_EQ(host.core_list.source(), Source::file);
+  const Core last{.number = 3, .cpus = {3}, .package = 1, .numa_node = 1, .l3_cache = {}};
+  ASSERT_EQ(host.core_list.value_or({}).size(), 4u);
+  EXPECT_EQ(host.core_list.value().back(), last);
+}
+
+TEST(HwlocXml, NumbersOnlyTheCoresThatAreAllowed) {
+  std::string text = sample("hwloc.xml");
+  const std::string all = "allowed_cpuset=\"0x0000000f\"";
+  text.replace(text.find(all), all.size(), "allowed_cpuset=\"0x0000000d\"");
+  const PhysicalHost host = only_host(machine_from_hwloc_xml(text, "h.xml"));
+  ASSERT_EQ(host.core_list.value_or({}).size(), 4u);
+  EXPECT_EQ(host.core_list.value()[1].number, std::nullopt);
+  EXPECT_EQ(host.core_list.value()[2].number, 1);
+}
+
 TEST(HwlocXml, FindsLevelsFromLinksAndBridges) {
   const Machine machine = machine_from_hwloc_xml(sample("hwloc.xml"), "h.xml");
   EXPECT_EQ(machine.gpu_level(0, 1), GpuLevel::nvlink);

@@ -29,6 +29,27 @@ TEST(RankFiles, AreWhatLaunchersRead) {
   EXPECT_EQ(gpu_list(plan), "0\n1\n0\n1\n");
 }
 
+TEST(RankFiles, NameCoresWhereTheyAreKnown) {
+  PlacementPlan plan = sample_plan();
+  const Core far{.number = 7, .cpus = {9, 25}, .package = {}, .numa_node = {}, .l3_cache = {}};
+  const Core near{.number = 6, .cpus = {8, 24}, .package = {}, .numa_node = {}, .l3_cache = {}};
+  const auto both = Figure<CoreShare>::known({near, far}, Source::hwloc);
+  const auto one = Figure<CoreShare>::known({far}, Source::hwloc);
+  add_cores(plan, {both, one, both, one});
+  EXPECT_EQ(openmpi_rank_file(plan),
+            "rank 0=n1 slot=6-7\nrank 1=n0 slot=7\nrank 2=n0 slot=6-7\nrank 3=n1 slot=7\n");
+  EXPECT_EQ(core_list(plan), "8-9,24-25\n9,25\n8-9,24-25\n9,25\n");
+}
+
+TEST(RankFiles, SayWhyARankHasNoCores) {
+  PlacementPlan plan = sample_plan();
+  const Core core{.number = 0, .cpus = {0}, .package = {}, .numa_node = {}, .l3_cache = {}};
+  const auto known = Figure<CoreShare>::known({core}, Source::hwloc);
+  add_cores(plan, {known, Figure<CoreShare>::unknown("no hwloc"), known, known});
+  EXPECT_EQ(input_error([&] { (void)core_list(plan); }), "the placement names no cores for rank 1: no hwloc");
+  EXPECT_EQ(input_error([&] { (void)core_list(sample_plan()); }), "the placement names no cores for rank 0");
+}
+
 TEST(RankFiles, RefuseAnMpichOrderWithGaps) {
   PlacementPlan plan = sample_plan();
   plan.ranks.erase(plan.ranks.begin() + 2);
@@ -67,6 +88,25 @@ TEST(PlacementJson, IsReadAndChecked) {
   EXPECT_EQ(message("\"slots\": 2", "\"slots\": 1.5"),
             "p.json: 'slots' of host 0 is not a whole number from 0 to 131072");
   EXPECT_EQ(input_error([] { (void)plan_from_json("[]", "p.json"); }), "p.json: it is not a JSON object");
+}
+
+TEST(PlacementJson, CarriesCores) {
+  const auto plan_with = [](const std::string& more) {
+    return plan_from_json(R"({"selvage_placement_version": 1, "hosts": [{"name": "n0", "slots": 1}],
+      "ranks": [{"host": 0, "slot": 0, )" +
+                              more + "}]}",
+                          "p.json");
+  };
+  const PlacementPlan plan = plan_with(R"("cores": [1, 2], "hardware_threads": [2, 4])");
+  EXPECT_EQ(openmpi_rank_file(plan), "rank 0=n0 slot=1-2\n");
+  EXPECT_EQ(core_list(plan), "2,4\n");
+  EXPECT_EQ(input_error([&] { (void)plan_with(R"("cores": 1)"); }),
+            "p.json: 'cores' of rank 0 is not a list");
+  for (const char* numbers : {"[2, 1]", "[1, 1]", "[-1]", "[1.5]", "[99999999]", "[\"1\"]"}) {
+    EXPECT_EQ(input_error([&] { (void)plan_with("\"cores\": " + std::string(numbers)); }),
+              "p.json: 'cores' of rank 0 is not a list of ascending numbers")
+        << numbers;
+  }
 }
 
 TEST(PlacementJson, SurvivesMutations) {

@@ -201,21 +201,32 @@ TEST(MeasuredLinks, AreThoseBetweenGpusWhereBothShareAHost) {
 TEST(MeasuredLinks, MakeAFabricOfAJobOnTheSameHosts) {
   const Machine machine = machine_of({host_named("b"), host_named("a"), host_named("c")},
                                      {rank_on(0, {0}), rank_on(1, {0}), rank_on(0, {1}), rank_on(2, {0})});
-  EXPECT_FALSE(fabric_from_measurements(machine, probes_of({"a", "b"}))) << "c wasn't measured";
-  const auto fabric = fabric_from_measurements(machine, probes_of({"a", "b", "c"}));
-  ASSERT_TRUE(fabric);
-  EXPECT_EQ(fabric->host_of(0), fabric->host_of(2));
-  EXPECT_EQ(fabric->cost(0, 2), 10U) << "one rank of each host was probed";
   Probes slow = probes_of({"a", "b", "c"});
   for (ProbedPair& pair : slow.pairs) {
     if (slow.hosts[static_cast<std::size_t>(pair.from)] == "c" ||
         slow.hosts[static_cast<std::size_t>(pair.to)] == "c")
       pair.gb_per_s.back() = 1;
   }
-  const auto uneven = fabric_from_measurements(machine, slow);
-  ASSERT_TRUE(uneven);
-  EXPECT_EQ(uneven->cost(0, 1), 10U);
-  EXPECT_NEAR(uneven->cost(0, 3), 100, 10);
+  const Fabric uneven = fabric_from_machine(machine, slow, "p.json");
+  EXPECT_EQ(uneven.description(), "measured by p.json for 5 of 6 pairs of ranks, 4 ranks on 3 hosts");
+  EXPECT_EQ(uneven.host_of(0), uneven.host_of(2));
+  EXPECT_NEAR(uneven.cost(0, 3), 10 * uneven.cost(0, 1), uneven.cost(0, 1));
+  EXPECT_NE(uneven.network(), nullptr) << "what links carry is still known";
+}
+
+TEST(MeasuredLinks, ScaleNominalCostsWhereTheyLack) {
+  const Machine machine = machine_of({host_named("b"), host_named("a")},
+                                     {rank_on(0, {0}), rank_on(1, {0}), rank_on(0, {1}), rank_on(1, {1})});
+  const Fabric fabric = fabric_from_machine(machine, probes_of({"a", "b"}), "p.json");
+  EXPECT_EQ(fabric.cost(0, 2), 10U) << "one rank of each host was probed";
+  EXPECT_NEAR(fabric.cost(0, 1), 100, 10) << "ten times a pair of one host, as where nothing is measured";
+}
+
+TEST(MeasuredLinks, LeaveAJobAloneThatTheyDoNotKnow) {
+  const Machine machine = machine_of({host_named("x"), host_named("y")}, {rank_on(0, {0}), rank_on(1, {0})});
+  const Fabric fabric = fabric_from_machine(machine, probes_of({"a", "b"}), "p.json");
+  EXPECT_EQ(fabric.description(), "machine, 2 ranks on 2 hosts");
+  EXPECT_EQ(fabric.cost(0, 1), 20U);
 }
 
 TEST(Tournaments, LetEachTwoMeetOnce) {

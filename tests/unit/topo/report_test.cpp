@@ -61,6 +61,10 @@ Machine machine_with_linked_gpus() {
   gpus[0].links = Figure<std::vector<NvLink>>::known({link, link}, Source::nvml);
   gpus[1].links = Figure<std::vector<NvLink>>::known({}, Source::nvml);
   gpus[2].fabric = Figure<GpuFabric>::known({.cluster = "0001-02", .clique = 7}, Source::nvml);
+  host.core_list = Figure<std::vector<Core>>::known(
+      {{.number = 0, .cpus = {0, 8}, .package = 0, .numa_node = 1, .l3_cache = 2},
+       {.number = {}, .cpus = {1}, .package = {}, .numa_node = {}, .l3_cache = {}}},
+      Source::hwloc);
   host.gpu_pairs = {pair_between(gpus[0], gpus[1], GpuLevel::nvlink, 2),
                     pair_between(gpus[0], gpus[2], GpuLevel::root_complex, 0),
                     pair_between(gpus[1], gpus[2], GpuLevel::unknown, 0)};
@@ -114,6 +118,22 @@ TEST(MachineJson, ReadsBackWhatItWrote) {
        {two_ranks_with_one_gpu(), machine_without_gpus(), machine_with_linked_gpus()}) {
     EXPECT_EQ(machine_from_json(to_json(machine), "m.json"), machine);
   }
+}
+
+TEST(MachineJson, ReadsFilesFromBeforeCoresWereListed) {
+  json old = json::parse(to_json(machine_with_linked_gpus()));
+  old.at("physical_hosts").at(0).erase("core_list");
+  const Machine machine = machine_from_json(old.dump(), "m.json");
+  EXPECT_EQ(machine.physical_hosts()[0].core_list,
+            Figure<std::vector<Core>>::unknown("the file is of an older selvage-topo"));
+}
+
+TEST(MachineJson, CarriesCoresWithNullForWhatIsUnknown) {
+  const json parsed = json::parse(to_json(machine_with_linked_gpus()));
+  const json& cores = parsed.at("physical_hosts").at(0).at("core_list");
+  EXPECT_EQ(cores.at("source"), "hwloc");
+  EXPECT_EQ(cores.at("value").at(0).at("l3_cache"), 2);
+  EXPECT_EQ(cores.at("value").at(1).at("number"), nullptr);
 }
 
 std::string message_with(const char* pointer, const json& value) {

@@ -66,6 +66,22 @@ inline PhysicalHost host_with_gpus(const std::string& name, int count, const std
   return host;
 }
 
+/// A host of cores 0, 1, ... with a hardware thread each; `l3_size` of them share a cache, `node_size` a NUMA node, which
+/// is a package.
+inline PhysicalHost host_with_cores(const std::string& name, int count, int l3_size, int node_size) {
+  PhysicalHost host = host_named(name);
+  std::vector<Core> cores;
+  for (int core = 0; core < count; ++core) {
+    cores.push_back({.number = core,
+                     .cpus = {core},
+                     .package = core / node_size,
+                     .numa_node = core / node_size,
+                     .l3_cache = core / l3_size});
+  }
+  host.core_list = Figure<std::vector<Core>>::known(std::move(cores), Source::hwloc);
+  return host;
+}
+
 inline Machine machine_of(std::vector<PhysicalHost> hosts, std::vector<RankPlace> ranks) {
   return Machine({.physical_hosts = std::move(hosts),
                   .ranks = std::move(ranks),

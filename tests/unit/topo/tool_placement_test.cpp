@@ -61,6 +61,34 @@ TEST_F(TopoToolFiles, MapsTrafficToATreeOfSwitchesAndWritesRankFiles) {
   EXPECT_EQ(nlohmann::json::parse(as_json.output).at("format"), "mpich");
 }
 
+#ifdef SELVAGE_TEST_HWLOC
+
+TEST_F(TopoToolFiles, BindsRanksToTheCoresOfAMachine) {
+  const std::string placement = path_of("p.json");
+  const Ended mapped = tool(fmt::format("map --pattern 2d-2x2 --fabric machine:{}/hwloc.xml --output {}",
+                                        SELVAGE_TOPO_SAMPLES, placement));
+  ASSERT_EQ(mapped.exit_code, 0) << mapped.output;
+  EXPECT_EQ(occurrences(mapped.output, "cores: 1 per rank"), 1) << mapped.output;
+  const Ended rank_file = tool(fmt::format("rankfile --placement {} --format openmpi", placement));
+  EXPECT_EQ(occurrences(rank_file.output, "=node7 slot="), 4) << rank_file.output;
+  const Ended cores = tool(fmt::format("rankfile --placement {} --format cores", placement));
+  for (const char* core : {"0\n", "1\n", "2\n", "3\n"})
+    EXPECT_EQ(occurrences(cores.output, core), 1) << cores.output;
+}
+
+#endif
+
+TEST_F(TopoToolFiles, SaysWhereAFabricHasNoCores) {
+  const std::string placement = path_of("p.json");
+  const Ended mapped = tool(fmt::format("map --pattern 2d-2x2 --fabric fat-tree --output {}", placement));
+  EXPECT_EQ(occurrences(mapped.output, "cores: unknown: the fabric tells of no cores"), 1) << mapped.output;
+  const Ended cores = tool(fmt::format("rankfile --placement {} --format cores", placement));
+  EXPECT_EQ(cores.exit_code, 2);
+  EXPECT_NE(cores.output.find("the placement names no cores for rank 0: the fabric tells of no cores"),
+            std::string::npos)
+      << cores.output;
+}
+
 TEST_F(TopoToolFiles, MapsOntoTheJobUnderMpirunAndPrintsOnce) {
   const Ended ended = tool_on(4, "map --pattern 2d-2x2 --links");
   EXPECT_EQ(ended.exit_code, 0) << ended.output;
@@ -76,6 +104,26 @@ TEST_F(TopoToolFiles, ProbesAJobAndMapsOntoWhatItMeasured) {
   const Ended mapped = tool(fmt::format("map --pattern 2d-2x1 --fabric probed:{}", probes));
   EXPECT_EQ(mapped.exit_code, 0) << mapped.output;
   EXPECT_NE(mapped.output.find("probed, 2 ranks on 1 hosts"), std::string::npos) << mapped.output;
+}
+
+TEST_F(TopoToolFiles, MapsOntoTheJobByWhatWasMeasured) {
+  const std::string probes = path_of("probes.json");
+  ASSERT_EQ(tool_on(2, fmt::format("probe --no-gpus --output {}", probes)).exit_code, 0);
+  const Ended named = tool_on(2, fmt::format("map --pattern 2d-2x1 --probes {}", probes));
+  EXPECT_NE(named.output.find(fmt::format("measured by {}, 2 ranks on 1 hosts", probes)), std::string::npos)
+      << named.output;
+  setenv("SELVAGE_PROBES", probes.c_str(), 1);
+  const Ended saved = tool_on(2, "map --pattern 2d-2x1");
+  setenv("SELVAGE_PROBES", "off", 1);
+  const Ended without = tool_on(2, "map --pattern 2d-2x1");
+  EXPECT_EQ(saved.output, named.output);
+  EXPECT_NE(without.output.find("machine, 2 ranks on 1 hosts"), std::string::npos) << without.output;
+  const Ended useless = tool(fmt::format("map --pattern 2d-2x1 --fabric flat --probes {}", probes));
+  EXPECT_EQ(useless.exit_code, 2);
+  EXPECT_NE(useless.output.find("--probes needs a machine"), std::string::npos) << useless.output;
+  const Ended broken = tool_on(2, fmt::format("map --pattern 2d-2x1 --probes {}", file("b.json", "{}")));
+  EXPECT_EQ(broken.exit_code, 2);
+  EXPECT_EQ(occurrences(broken.output, "b.json: it holds no probes"), 1) << broken.output;
 }
 
 TEST_F(TopoToolFiles, ShowsWhatAProgramSent) {

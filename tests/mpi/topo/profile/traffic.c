@@ -11,7 +11,9 @@
 enum { rounds = 10, most_doubles = 4096, threads = 4 };
 
 static int rank, ranks;
-static double out[most_doubles], in[most_doubles];
+static double in[most_doubles];
+static _Alignas(4096) double buffers[2][most_doubles];  // no page is of both
+static double* out = buffers[0];
 
 static int after(int n) {
   return (rank + n) % ranks;
@@ -238,13 +240,14 @@ static void failing(void) {
   exit(rank == 1 ? 5 : 0);
 }
 
-// The driver comes only after the first messages, and then says that the buffer is a GPU's.
+// The driver comes only after the first messages; from then on the buffer is another one, which it says is a GPU's.
 static void load_driver(void) {
   void* const driver = dlopen(getenv("PROFILE_TEST_DRIVER"), RTLD_NOW | RTLD_LOCAL);
   void (*set_range)(const void*, size_t) = NULL;
   if (driver != NULL) *(void**)&set_range = dlsym(driver, "fake_cuda_set_device_range");
   if (set_range == NULL) MPI_Abort(MPI_COMM_WORLD, 9);
-  set_range(out, sizeof out);
+  out = buffers[1];
+  set_range(out, sizeof buffers[1]);
 }
 
 static void ring_on_both(void) {

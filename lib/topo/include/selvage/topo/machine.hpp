@@ -6,11 +6,24 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace selvage::topo {
+
+/// A core of a host and what it shares with others; what isn't set is unknown.
+struct Core {
+  /// Among the host's cores that its control group allows, as Open MPI counts them; none where it forbids this one.
+  std::optional<int> number;
+  std::vector<int> cpus;         ///< its hardware threads, operating-system numbers, ascending
+  std::optional<int> package;    ///< a number within the host
+  std::optional<int> numa_node;  ///< operating-system number
+  std::optional<int> l3_cache;   ///< a number within the host
+
+  friend bool operator==(const Core&, const Core&) = default;
+};
 
 /// One shared-memory host as MPI sees it: its ranks can map each other's memory.
 ///
@@ -28,6 +41,7 @@ struct PhysicalHost {
   Figure<int> l3_caches;
   Figure<std::uint64_t> l3_bytes;  ///< all L3 caches together
   Figure<std::uint64_t> memory_bytes;
+  Figure<std::vector<Core>> core_list;   ///< neighbours in it share most; `cores` are its number
   Figure<std::vector<int>> usable_cpus;  ///< hardware threads that at least one rank may run on, ascending
   Figure<std::vector<Gpu>> gpus;         ///< known and empty: looked, none there
   std::vector<GpuPair> gpu_pairs;        ///< each two of `gpus`, in their order

@@ -142,9 +142,13 @@ class MeasuredLinks {
   Matrix between_gpus_;
 };
 
-/// The places of a job's ranks as fabric_from_machine() has them, with costs as fabric_from_probes() has them; slot i is
-/// rank i's. Pairs of one host that weren't measured cost the least. Nothing where two hosts weren't measured, or nothing
-/// was.
-[[nodiscard]] std::optional<Fabric> fabric_from_measurements(const Machine& machine, const Probes& probes);
+/// The places of a job's ranks, and the switches between their hosts, as fabric_from_machine() has them, with costs by
+/// measured times as fabric_from_probes() has them; slot i is rank i's. Pairs that weren't measured cost what
+/// fabric_from_machine() says, to the scale of those that were. Where nothing was measured, all is as it says. Not
+/// collective.
+/// \param name  what the fabric's description calls the probes, such as their file's name
+/// \throws Error{input} as fabric_from_machine() does
+[[nodiscard]] Fabric fabric_from_machine(const Machine& machine, const Probes& probes,
+                                         const std::string& name, const MachineCosts& costs = {});
 
 }  // namespace selvage::topo

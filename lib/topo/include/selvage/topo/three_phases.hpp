@@ -1,5 +1,6 @@
 #pragma once
 
+#include <selvage/topo/cores.hpp>
 #include <selvage/topo/placement.hpp>
 
 #include <functional>
@@ -39,5 +40,16 @@ struct ThreePhasePlacement {
 /// \throws Error{input} when ranks don't fit
 [[nodiscard]] ThreePhasePlacement place_in_three_phases(const MappingProblem& problem, const Fabric& cores,
                                                         const Fabric& gpus, const Phases& phases = {});
+
+/// The second phase alone, for ranks that have their slots of fabric_from_machine(): divides the cores of each physical
+/// host evenly among the ranks in it, shares that are near to each other going to ranks that exchange the most from host
+/// memory. Ranks whose GPUs are near to some of the cores stay on those, if there are enough. Not collective.
+/// \param problem  with fabric_from_machine(machine)
+/// \return each rank's cores, or why there are none for it
+/// \throws Error{input} when the placement isn't of the machine's ranks
+[[nodiscard]] std::vector<Figure<CoreShare>> place_on_cores(const MappingProblem& problem,
+                                                            const Placement& placement,
+                                                            const Machine& machine,
+                                                            const Phase& phase = portfolio_phase);
 
 }  // namespace selvage::topo
