@@ -113,7 +113,6 @@ struct MoveAndSend {
     const int end = begin + atoms_of_team < atoms ? begin + atoms_of_team : atoms;
     for (int i = begin + team.team_rank(); i < end; i += team.team_size())
       sender.send(turn, i, move.advance(i));
-    turn.close(team);
   }
 };
 

@@ -69,8 +69,7 @@ class ListExchangeTest : public testing::Test {
              .own_block_bytes = block_bytes,
              .out = {0, ghosts},
              .in = {0, ghosts},
-             .rank = 3,
-             .puts_done = 0};
+             .rank = 3};
     row_.write(peer_);
     Kokkos::deep_copy(blocks_, poison);
     executor_.fence();

@@ -211,8 +211,7 @@ void KernelLists::upload(Executor& executor) {
                      .own_block_bytes = peer.own_block_bytes,
                      .out = peer.link->out,
                      .in = peer.link->in,
-                     .rank = peer.link->rank,
-                     .puts_done = 0});
+                     .rank = peer.link->rank});
   }
   if (rows_.empty()) return;
   std::ranges::copy(rows_, table_.reserve<ListPeer>(rows_.size(), executor));

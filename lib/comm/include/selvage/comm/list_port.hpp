@@ -15,14 +15,14 @@ namespace selvage {
 /// it. Small, trivially copyable, and valid until the list's next rebuild().
 ///
 /// Triggered operations in direct form (LeBeane, thesis ch. 6), for lists: the put is fused into the kernel that computes
-/// the particles. Its threshold is the launch: when the last team has closed its turn, the peers' flags are released.
-/// Ghosts lie where the peers' kernels store them, so nothing is packed, unpacked or copied.
+/// the particles, and the trigger into the kernel that needs the ghosts. Ghosts lie where the peers' kernels store them, so
+/// nothing is packed, unpacked or copied, and no team waits for its stores.
 ///
-/// A launch that puts begins with open() and ends with close() on every team, and puts every entry of the list once. After
-/// it, on the same instance, any number of kernels may await() and read; one of them must before the next launch that
-/// puts. All ranks that share ghosts make the same launches that put. What goes wrong is thrown by ListHalo::check(), after
-/// a fence, and by the list's next call: Error{timeout} that names the rank whose ghosts didn't come, Error{usage} where
-/// nothing was awaited between two launches that put.
+/// All teams of a launch that puts open(), and together put every entry of the list once. In kernels after it, on the same
+/// instance, all teams await(): the first such kernel tells the peers that the ghosts are theirs. Some team must want its own
+/// before the next launch that puts. All ranks that share ghosts make the same launches that put. What goes wrong is thrown by
+/// ListHalo::check(), after a fence, and by the list's next call: Error{timeout} that names the rank whose ghosts didn't come,
+/// Error{usage} where no team has wanted ghosts between two launches that put.
 ///
 /// \tparam T  what a ghost is: trivially copyable
 template <class T>
@@ -37,18 +37,20 @@ class ListPort {
   [[nodiscard]] KOKKOS_FUNCTION Turn open(const Team& team) const;
 
   /// Waits until all ghosts of the last launch that put are there, if any thread of the team wants them. Called by all
-  /// threads of a team.
-  /// \return the ghosts, in the list's order, until the next launch but one that puts; null where no thread wanted them
+  /// threads of all teams.
+  /// \return the ghosts, in the list's order, until the next launch that puts; null where no thread wanted them
   template <class Team>
   [[nodiscard]] KOKKOS_FUNCTION const T* await(const Team& team, bool wanted = true) const;
 
   /// The same without a wait, in kernels after one that has awaited them.
-  [[nodiscard]] KOKKOS_FUNCTION const T* ghosts() const { return ghosts_of(table_.state->epoch); }
+  [[nodiscard]] KOKKOS_FUNCTION const T* ghosts() const { return ghosts_of(table_.state->putting); }
 
  private:
   [[nodiscard]] KOKKOS_FUNCTION const T* ghosts_of(std::uint64_t epoch) const {
     return reinterpret_cast<const T*>(epoch % 2 == 0 ? table_.ghosts : table_.ghosts + table_.to_odd_epochs);
   }
+  template <class Team>
+  KOKKOS_FUNCTION void tell_peers(const Team& team, std::uint64_t epoch) const;
   KOKKOS_FUNCTION void await_peer(int place, std::uint64_t epoch) const;
   KOKKOS_FUNCTION void report(detail::ListPortFault::Kind kind, std::int64_t rank, std::uint64_t wanted,
                               std::uint64_t seen) const;
@@ -63,7 +65,7 @@ class ListPort {
 template <class T>
 class ListPort<T>::Turn {
  public:
-  /// Stores the ghost of an entry; by one thread.
+  /// Stores the ghost of an entry; called by one thread.
   /// \param place  of the entry in the list that rebuild() was given
   KOKKOS_FUNCTION void put(std::int64_t place, const T& ghost) const {
     if (!may_put_) return;
@@ -71,26 +73,6 @@ class ListPort<T>::Turn {
     const detail::ListPortPeer& peer = port_.table_.peers[to.peer];
     std::byte* const ghosts = epoch_ % 2 == 0 ? peer.ghosts : peer.ghosts + peer.to_odd_epochs;
     reinterpret_cast<T*>(ghosts)[to.ghost] = ghost;
-  }
-
-  /// Called by all threads of every team, after their puts.
-  template <class Team>
-  KOKKOS_FUNCTION void close(const Team& team) const {
-    team.team_barrier();
-    Kokkos::single(Kokkos::PerTeam(team), [&]() {
-      const detail::ListPortTable& table = port_.table_;
-      if (!detail::is_last_of(table.state->teams_done, static_cast<std::uint64_t>(team.league_size())))
-        return;
-      // After a failure nothing may pass for a later epoch.
-      if (!port_.has_failed()) {
-        // Publishes to every peer: its ghosts, stored by all teams, which is_last_of() has seen; and that kernels before
-        // this launch have read theirs.
-        detail::publish();
-        for (int peer = 0; peer < table.peer_count; ++peer)
-          detail::publish_epoch(*table.peers[peer].arrived, epoch_);
-      }
-      table.state->epoch = epoch_;
-    });
   }
 
  private:
@@ -105,26 +87,43 @@ class ListPort<T>::Turn {
 
 template <class T>
 template <class Team>
-KOKKOS_FUNCTION typename ListPort<T>::Turn ListPort<T>::open(const Team&) const {
-  const detail::ListPortState& state = *table_.state;
-  const std::uint64_t before = state.epoch;
+KOKKOS_FUNCTION typename ListPort<T>::Turn ListPort<T>::open(const Team& team) const {
+  detail::ListPortState& state = *table_.state;
+  const std::uint64_t told = state.told;
   const std::uint64_t awaited = state.awaited;
-  if (awaited != before && table_.peer_count > 0)
-    report(detail::ListPortFault::not_awaited, 0, before, awaited);
-  return {*this, before + 1, !has_failed()};
+  const bool may_put = !has_failed();
+  if (awaited != told && table_.peer_count > 0) report(detail::ListPortFault::not_awaited, 0, told, awaited);
+  if (team.league_rank() == 0) Kokkos::single(Kokkos::PerTeam(team), [&]() { state.putting = told + 1; });
+  return {*this, told + 1, may_put && awaited == told};
 }
 
 template <class T>
 template <class Team>
 KOKKOS_FUNCTION const T* ListPort<T>::await(const Team& team, bool wanted) const {
+  const std::uint64_t epoch = table_.state->putting;
+  if (team.league_rank() == 0) tell_peers(team, epoch);
   if (detail::all_of_team(team, !wanted)) return nullptr;
-  const std::uint64_t epoch = table_.state->epoch;
   for (int peer = team.team_rank(); peer < table_.peer_count; peer += team.team_size())
     await_peer(peer, epoch);
   team.team_barrier();
   // For this instance's next launch that puts.
   Kokkos::single(Kokkos::PerTeam(team), [&]() { Kokkos::atomic_store(&table_.state->awaited, epoch); });
   return ghosts_of(epoch);
+}
+
+/// The first time after a launch that put.
+template <class T>
+template <class Team>
+KOKKOS_FUNCTION void ListPort<T>::tell_peers(const Team& team, std::uint64_t epoch) const {
+  Kokkos::single(Kokkos::PerTeam(team), [&]() {
+    // After a failure nothing may pass for a later epoch.
+    if (table_.state->told == epoch || has_failed()) return;
+    // Publishes to every peer: its ghosts, stored by a kernel that has ended, and that kernels before have read theirs.
+    detail::publish();
+    for (int peer = 0; peer < table_.peer_count; ++peer)
+      detail::publish_epoch(*table_.peers[peer].arrived, epoch);
+    table_.state->told = epoch;
+  });
 }
 
 template <class T>

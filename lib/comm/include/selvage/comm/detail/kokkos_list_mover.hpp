@@ -43,49 +43,37 @@ class ListKernels {
     }
   }
 
-  /// What each link brings is taken by teams of its own.
+  /// Each link's particles are packed, and taken, by teams of its own.
   template <class Fields>
   void gather(const ListProgram& program, std::span<const ListPeer> peers, ListLaunch launch,
               const Fields& fields) {
+    const LoadEntry<Fields> load{fields, index_.ids, index_.order};
+    if (puts(launch)) put(program, peers, launch, load, fields.components());
+    if (!takes(launch)) return;
     if (launch == ListLaunch::await || peers.empty()) return await(program, launch);
     const ListTeams<Space> teams(space_);
-    const auto links = static_cast<int>(peers.size());
     const int components = fields.components();
-    ListExchange<GatherWork<Fields>> kernel{
-        program,
-        {fields, index_.ids, index_.order, index_.ghost_begin,
-         teams.per_team(count_sent(program, peers) * components, links),
-         teams.per_team(count_received(program, peers) * components, links)}};
-    const auto puts = kernel.work.puts();
-    const auto takes = kernel.work.takes();
-    for (const ListPeer& peer : peers) {
-      if (launch != ListLaunch::take) kernel.put_teams += puts.teams(program, peer);
-      if (launch != ListLaunch::put) kernel.take_teams += takes.teams(program, peer);
-    }
-    teams.launch(name_of(launch), kernel);
+    const std::int64_t items = count_received(program, peers) * components;
+    const TakeParticles<StoreGhost<Fields>> kernel{turn(program, launch),
+                                                   {fields, index_.ghost_begin},
+                                                   components,
+                                                   teams.per_team(items, static_cast<int>(peers.size()))};
+    teams.launch("comm::take_list", teams_of(kernel, peers), kernel);
   }
   /// What all links bring is added at once.
   template <class Fields>
   void scatter(const ListProgram& program, std::span<const ListPeer> peers, ListLaunch launch,
                const Fields& fields) {
+    const LoadGhost<Fields> load{fields, index_.ghost_begin};
+    if (puts(launch)) put(program, peers, launch, load, fields.components());
+    if (!takes(launch)) return;
     if (launch == ListLaunch::await || peers.empty()) return await(program, launch);
-    const bool takes = launch != ListLaunch::put;
-    if (takes) order_by_particle();
+    order_by_particle();
     const ListTeams<Space> teams(space_);
-    const std::int64_t items = count_sent(program, peers) * fields.components();
-    const int take_teams = takes ? teams.teams_for(index_.owned) : 0;
-    ListExchange<ScatterWork<Fields>> kernel{
-        program,
-        {fields, index_.ghost_begin, teams.per_team(items, static_cast<int>(peers.size())),
-         index_.entries_before.template as<int>(), index_.entries_of.template as<int>(), index_.owned,
-         take_teams},
-        0,
-        take_teams};
-    const auto puts = kernel.work.puts();
-    for (const ListPeer& peer : peers) {
-      if (launch != ListLaunch::take) kernel.put_teams += puts.teams(program, peer);
-    }
-    teams.launch(name_of(launch), kernel);
+    const AddToParticles<Fields> kernel{turn(program, launch), fields,
+                                        index_.entries_before.template as<int>(),
+                                        index_.entries_of.template as<int>(), index_.owned};
+    teams.launch("comm::add_list", teams.teams_for(index_.owned), kernel);
   }
 
   template <class Fields>
@@ -117,9 +105,29 @@ class ListKernels {
   }
 
  private:
-  [[nodiscard]] static const char* name_of(ListLaunch launch) {
-    if (launch == ListLaunch::exchange) return "comm::exchange_list";
-    return launch == ListLaunch::put ? "comm::put_list" : "comm::take_list";
+  [[nodiscard]] static bool puts(ListLaunch launch) {
+    return launch == ListLaunch::put || launch == ListLaunch::exchange;
+  }
+  [[nodiscard]] static bool takes(ListLaunch launch) { return launch != ListLaunch::put; }
+  [[nodiscard]] static ListTurn turn(const ListProgram& program, ListLaunch launch) {
+    return {program, launch == ListLaunch::exchange};
+  }
+  template <class Kernel>
+  [[nodiscard]] static int teams_of(const Kernel& kernel, std::span<const ListPeer> peers) {
+    int teams = 0;
+    for (const ListPeer& peer : peers) teams += kernel.teams(peer);
+    return teams;
+  }
+  template <class Body>
+  void put(const ListProgram& program, std::span<const ListPeer> peers, ListLaunch launch, const Body& body,
+           int components) const {
+    if (peers.empty()) return;
+    const ListTeams<Space> teams(space_);
+    const std::int64_t items = count_sent(program, peers) * components;
+    const PutParticles<Body> kernel{program, body, components,
+                                    teams.per_team(items, static_cast<int>(peers.size()))};
+    teams.launch("comm::put_list", teams_of(kernel, peers), kernel);
+    if (launch == ListLaunch::put) teams.launch("comm::tell_list", 1, TellPeers{program});
   }
   [[nodiscard]] static std::int64_t count_sent(const ListProgram& program, std::span<const ListPeer> peers) {
     std::int64_t count = 0;
@@ -133,9 +141,8 @@ class ListKernels {
     return count;
   }
   /// One team waits, and has the epoch advance.
-  void await(const ListProgram& program, ListLaunch launch) {
-    const int teams = launch == ListLaunch::put ? 0 : 1;
-    ListTeams<Space>(space_).launch("comm::await_list", ListExchange<AwaitWork>{program, {}, 0, teams});
+  void await(const ListProgram& program, ListLaunch launch) const {
+    ListTeams<Space>(space_).launch("comm::await_list", 1, AwaitPeers{turn(program, launch)});
   }
 
   template <class Body>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <selvage/comm/detail/list_kernels.hpp>
 #include <selvage/comm/detail/list_mover.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -168,61 +167,6 @@ struct AddToParticle {
       fields.each_component(
           [&](const auto& field, int component) { field.add(particle, component, packed); });
     }
-  }
-};
-
-/// A gather's halves. One copy of the fields serves both: above 512 bytes in all, Kokkos passes kernels through constant
-/// memory, and the host waits for the last one that went there.
-template <class Fields>
-struct GatherWork {
-  Fields fields;
-  const int* ids;
-  const int* order;
-  std::int64_t ghost_begin;
-  std::int64_t put_items;   ///< per team
-  std::int64_t take_items;  ///< per team
-
-  [[nodiscard]] KOKKOS_FUNCTION PutParticles<LoadEntry<Fields>> puts() const {
-    return {{fields, ids, order}, fields.components(), put_items};
-  }
-  [[nodiscard]] KOKKOS_FUNCTION TakeParticles<StoreGhost<Fields>> takes() const {
-    return {{fields, ghost_begin}, fields.components(), take_items};
-  }
-  template <class Team>
-  KOKKOS_FUNCTION void put(const Team& team, const ListProgram& program, std::uint64_t epoch,
-                           int number) const {
-    puts()(team, program, epoch, number);
-  }
-  template <class Team>
-  KOKKOS_FUNCTION void take(const Team& team, const ListProgram& program, std::uint64_t epoch,
-                            int number) const {
-    takes()(team, program, epoch, number);
-  }
-};
-
-template <class Fields>
-struct ScatterWork {
-  Fields fields;
-  std::int64_t ghost_begin;
-  std::int64_t put_items;  ///< per team
-  const int* before;
-  const int* entries_of;
-  std::int64_t particles;
-  int take_teams;
-
-  [[nodiscard]] KOKKOS_FUNCTION PutParticles<LoadGhost<Fields>> puts() const {
-    return {{fields, ghost_begin}, fields.components(), put_items};
-  }
-  template <class Team>
-  KOKKOS_FUNCTION void put(const Team& team, const ListProgram& program, std::uint64_t epoch,
-                           int number) const {
-    puts()(team, program, epoch, number);
-  }
-  template <class Team>
-  KOKKOS_FUNCTION void take(const Team& team, const ListProgram& program, std::uint64_t epoch,
-                            int number) const {
-    const AwaitAll<AddToParticles<Fields>> adds{{fields, before, entries_of, particles, take_teams}};
-    adds(team, program, epoch, number);
   }
 };
 

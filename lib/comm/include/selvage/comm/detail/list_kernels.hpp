@@ -107,49 +107,103 @@ KOKKOS_INLINE_FUNCTION void await_peer(const ListProgram& program, int place, st
   }
 }
 
-/// Packs particles into the peers' landing blocks.
+/// Packs particles into the peers' landing blocks. They learn of it in a later kernel, by tell_peers().
 /// \tparam Body  component(particle, number of the component, where it is packed to)
 template <class Body>
 struct PutParticles {
+  ListProgram program;
   Body body;
   int components = 1;
   std::int64_t per_team = 1;  ///< items
 
-  [[nodiscard]] KOKKOS_FUNCTION int teams(const ListProgram& program, const ListPeer& peer) const {
+  [[nodiscard]] KOKKOS_FUNCTION int teams(const ListPeer& peer) const {
     return list_teams(program.sent(peer).count * components, per_team);
   }
 
   template <class Team>
-  KOKKOS_FUNCTION void operator()(const Team& team, const ListProgram& program, std::uint64_t epoch,
-                                  int number) const {
-    const ListShare share = share_of_team(
-        number, per_team, [&](int peer) { return program.sent(program.peers[peer]).count * components; });
-    ListPeer& peer = program.peers[share.peer];
+  KOKKOS_FUNCTION void operator()(const Team& team) const {
+    if (has_failed(program)) return;
+    const std::uint64_t epoch = program.state->epoch + 1;
+    const ListShare share = share_of_team(team.league_rank(), per_team, [&](int peer) {
+      return program.sent(program.peers[peer]).count * components;
+    });
+    const ListPeer& peer = program.peers[share.peer];
     const ListRange range = program.sent(peer);
     std::byte* const block =
         peer.remote_blocks + static_cast<std::int64_t>(epoch % 2) * peer.remote_block_bytes;
     const std::int64_t particle_bytes = program.header.particle_bytes;
-    // After a failure nothing may pass for a later epoch: a graph may go on to be replayed.
-    if (!has_failed(program)) {
-      for_each_item(team, share, components, [&](std::int64_t particle, int component) {
-        body.component(range.first + particle, component, block + particle * particle_bytes);
-      });
-    }
-    team.team_barrier();
-    // Asked again: where any thread has left its share, this one sees why.
-    if (team.team_rank() == 0 && !has_failed(program)) tell(program, peer, share, epoch);
+    for_each_item(team, share, components, [&](std::int64_t particle, int component) {
+      body.component(range.first + particle, component, block + particle * particle_bytes);
+    });
   }
+};
 
- private:
-  KOKKOS_FUNCTION static void tell(const ListProgram& program, ListPeer& peer, const ListShare& share,
-                                   std::uint64_t epoch) {
-    if (!is_last_of(peer.puts_done, static_cast<std::uint64_t>(share.teams))) return;
+/// By one team, in a kernel after the one that has put: that has ended with all its stores, where each of its teams would
+/// have to wait for its own.
+template <class Team>
+KOKKOS_FUNCTION void tell_peers(const Team& team, const ListProgram& program, std::uint64_t epoch) {
+  // After a failure nothing may pass for a later epoch: a graph may go on to be replayed.
+  if (has_failed(program)) return;
+  for (int place = team.team_rank(); place < program.peer_count; place += team.team_size()) {
+    const ListPeer& peer = program.peers[place];
     ListHeader& header = peer.remote->headers[epoch % 2];
     header = program.header;
     header.entries = program.sent(peer).count;
-    // Publishes to the peer: the particles of all teams, counted in above, the header, and that this rank is done with
+    // Publishes to the peer: the particles, stored by a kernel that has ended; the header; and that this rank is done with
     // the epoch before, landing block and all.
     release_epoch(peer.remote->arrived, epoch);
+  }
+}
+
+/// Between a kernel that puts and one that takes, where others may not wait for the latter.
+struct TellPeers {
+  ListProgram program;
+
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team& team) const {
+    tell_peers(team, program, program.state->epoch + 1);
+  }
+};
+
+/// What the kernels that take begin and end with.
+struct ListTurn {
+  ListProgram program;
+  bool tells = false;  ///< since the kernel before has put
+
+  /// \return the epoch
+  template <class Team>
+  KOKKOS_FUNCTION std::uint64_t begin(const Team& team) const {
+    // The same for all teams: whoever is the last one advances it.
+    const std::uint64_t epoch = program.state->epoch + 1;
+    if (tells && team.league_rank() == 0) tell_peers(team, program, epoch);
+    return epoch;
+  }
+  template <class Team>
+  KOKKOS_FUNCTION void end(const Team& team, std::uint64_t epoch) const {
+    team.team_barrier();
+    if (team.team_rank() != 0) return;
+    if (is_last_of(program.state->teams_done, static_cast<std::uint64_t>(team.league_size())))
+      program.state->epoch = epoch;
+  }
+  /// Waits for all links, which threads of a team share. \return false on all of them when the program has failed
+  template <class Team>
+  [[nodiscard]] KOKKOS_FUNCTION bool await_all(const Team& team, std::uint64_t epoch) const {
+    for (int peer = team.team_rank(); peer < program.peer_count; peer += team.team_size())
+      await_peer(program, peer, epoch);
+    team.team_barrier();
+    return !has_failed(program);
+  }
+};
+
+/// Waits only.
+struct AwaitPeers {
+  ListTurn turn;
+
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team& team) const {
+    const std::uint64_t epoch = turn.begin(team);
+    static_cast<void>(turn.await_all(team, epoch));
+    turn.end(team, epoch);
   }
 };
 
@@ -157,127 +211,83 @@ struct PutParticles {
 /// \tparam Body  component(ghost, number of the component, where it is packed)
 template <class Body>
 struct TakeParticles {
+  ListTurn turn;
   Body body;
   int components = 1;
   std::int64_t per_team = 1;  ///< items
 
-  [[nodiscard]] KOKKOS_FUNCTION int teams(const ListProgram& program, const ListPeer& peer) const {
-    return list_teams(program.received(peer).count * components, per_team);
+  [[nodiscard]] KOKKOS_FUNCTION int teams(const ListPeer& peer) const {
+    return list_teams(turn.program.received(peer).count * components, per_team);
   }
 
   template <class Team>
-  KOKKOS_FUNCTION void operator()(const Team& team, const ListProgram& program, std::uint64_t epoch,
-                                  int number) const {
-    const ListShare share = share_of_team(
-        number, per_team, [&](int peer) { return program.received(program.peers[peer]).count * components; });
-    const ListPeer& peer = program.peers[share.peer];
+  KOKKOS_FUNCTION void operator()(const Team& team) const {
+    const std::uint64_t epoch = turn.begin(team);
+    const ListProgram& program = turn.program;
+    const ListShare share = share_of_team(team.league_rank(), per_team, [&](int peer) {
+      return program.received(program.peers[peer]).count * components;
+    });
     if (team.team_rank() == 0) await_peer(program, share.peer, epoch);
     team.team_barrier();
-    if (has_failed(program)) return;
-    const std::int64_t first = program.received(peer).first;
+    if (!has_failed(program)) unpack(team, share, epoch);
+    turn.end(team, epoch);
+  }
+
+ private:
+  template <class Team>
+  KOKKOS_FUNCTION void unpack(const Team& team, const ListShare& share, std::uint64_t epoch) const {
+    const ListPeer& peer = turn.program.peers[share.peer];
+    const std::int64_t first = turn.program.received(peer).first;
     std::byte* const block = peer.own_blocks + static_cast<std::int64_t>(epoch % 2) * peer.own_block_bytes;
-    const std::int64_t particle_bytes = program.header.particle_bytes;
+    const std::int64_t particle_bytes = turn.program.header.particle_bytes;
     for_each_item(team, share, components, [&](std::int64_t particle, int component) {
       body.component(first + particle, component, block + particle * particle_bytes);
     });
   }
 };
 
-/// Waits for all links, which threads of a team share, then does the team's part of the rest.
-/// \tparam Rest  (team, program, epoch, number of the team)
-template <class Rest>
-struct AwaitAll {
-  Rest rest;
-
-  template <class Team>
-  KOKKOS_FUNCTION void operator()(const Team& team, const ListProgram& program, std::uint64_t epoch,
-                                  int number) const {
-    for (int peer = team.team_rank(); peer < program.peer_count; peer += team.team_size())
-      await_peer(program, peer, epoch);
-    team.team_barrier();
-    if (!has_failed(program)) rest(team, program, epoch, number);
-  }
-};
-
-struct NothingToTake {
-  template <class Team>
-  KOKKOS_FUNCTION void operator()(const Team&, const ListProgram&, std::uint64_t, int) const {}
-};
-struct AwaitWork {
-  template <class Team>
-  KOKKOS_FUNCTION void put(const Team&, const ListProgram&, std::uint64_t, int) const {}
-  template <class Team>
-  KOKKOS_FUNCTION void take(const Team& team, const ListProgram& program, std::uint64_t epoch,
-                            int number) const {
-    AwaitAll<NothingToTake>{}(team, program, epoch, number);
-  }
-};
-
 /// Adds to particles what has come for them, each particle's in the order of its entries, ranks in order.
 template <class Fields>
 struct AddToParticles {
+  ListTurn turn;
   Fields fields;
   const int* before;      ///< by particle: entries of lower ones
   const int* entries_of;  ///< by particle, then in order
   std::int64_t particles;
-  int teams;
 
   template <class Team>
-  KOKKOS_FUNCTION void operator()(const Team& team, const ListProgram& program, std::uint64_t epoch,
-                                  int number) const {
-    const std::int64_t step = static_cast<std::int64_t>(teams) * team.team_size();
-    for (std::int64_t i = static_cast<std::int64_t>(number) * team.team_size() + team.team_rank();
-         i < particles; i += step)
-      add(program, epoch, i);
+  KOKKOS_FUNCTION void operator()(const Team& team) const {
+    const std::uint64_t epoch = turn.begin(team);
+    const std::int64_t step = static_cast<std::int64_t>(team.league_size()) * team.team_size();
+    const std::int64_t first =
+        static_cast<std::int64_t>(team.league_rank()) * team.team_size() + team.team_rank();
+    if (turn.await_all(team, epoch)) {
+      for (std::int64_t i = first; i < particles; i += step) add(epoch, i);
+    }
+    turn.end(team, epoch);
   }
 
  private:
-  KOKKOS_FUNCTION void add(const ListProgram& program, std::uint64_t epoch, std::int64_t particle) const {
+  KOKKOS_FUNCTION void add(std::uint64_t epoch, std::int64_t particle) const {
     for (int i = before[particle]; i < before[particle + 1]; ++i) {
       const std::int64_t entry = entries_of[i];
-      const ListPeer& peer = peer_of(program, entry);
+      const ListPeer& peer = peer_of(entry);
       std::byte* const packed = peer.own_blocks +
                                 static_cast<std::int64_t>(epoch % 2) * peer.own_block_bytes +
-                                (entry - peer.out.first) * program.header.particle_bytes;
+                                (entry - peer.out.first) * turn.program.header.particle_bytes;
       fields.each_component(
           [&](const auto& field, int component) { field.add(particle, component, packed); });
     }
   }
-  KOKKOS_FUNCTION static const ListPeer& peer_of(const ListProgram& program, std::int64_t entry) {
-    int peer = 0;
-    while (entry >= program.peers[peer].out.first + program.peers[peer].out.count) ++peer;
-    return program.peers[peer];
+  KOKKOS_FUNCTION const ListPeer& peer_of(std::int64_t entry) const {
+    const ListPeer* peer = turn.program.peers;
+    while (entry >= peer->out.first + peer->out.count) ++peer;
+    return *peer;
   }
 };
 
-/// Puts with its first teams, which are running when those that wait take their places, and takes with the others.
-/// \tparam Work  put() and take(), each with (team, program, epoch, number of the team among those that do so)
-template <class Work>
-struct ListExchange {
-  ListProgram program;
-  Work work;
-  int put_teams = 0;
-  int take_teams = 0;
-
-  template <class Team>
-  KOKKOS_FUNCTION void operator()(const Team& team) const {
-    // The same for all teams: whoever is the last one advances it.
-    const std::uint64_t epoch = program.state->epoch + 1;
-    if (team.league_rank() < put_teams) {
-      work.put(team, program, epoch, team.league_rank());
-    } else {
-      work.take(team, program, epoch, team.league_rank() - put_teams);
-    }
-    if (take_teams == 0) return;
-    team.team_barrier();
-    if (team.team_rank() != 0) return;
-    if (is_last_of(program.state->teams_done, static_cast<std::uint64_t>(put_teams + take_teams)))
-      program.state->epoch = epoch;
-  }
-};
-
-/// How work is shared among teams of one instance. All teams of a launch must be resident at once, since some wait for
-/// what other ranks' teams, launched likewise, put: on a GPU two teams per multiprocessor put, and two take.
+/// How work is shared among teams of one instance. Teams that take wait for kernels of other ranks, which wait for
+/// none, but for the first team of a launch; so any number is right, and on a GPU two for a multiprocessor are enough.
 template <class Space>
 class ListTeams {
  public:
@@ -301,9 +311,7 @@ class ListTeams {
   }
 
   template <class Kernel>
-  void launch(const char* name, const Kernel& kernel) const {
-    const int teams = kernel.put_teams + kernel.take_teams;
-    if (teams == 0) return;
+  void launch(const char* name, int teams, const Kernel& kernel) const {
     using Policy = Kokkos::TeamPolicy<
         Space, Kokkos::LaunchBounds<is_host_space<Space> ? 0 : threads, is_host_space<Space> ? 0 : 4>>;
     Kokkos::parallel_for(name, Policy(space_, teams, threads), kernel);

@@ -23,12 +23,14 @@ struct ListPortPlace {
   std::int32_t ghost;  ///< among those that the peer has of this rank
 };
 
-/// What a port's kernels keep from launch to launch, in memory of their own: captured graphs can be replayed.
+/// What a port's kernels keep from launch to launch, in memory of their own: captured graphs can be replayed. Each word is
+/// written by kernels in which nobody else reads it, but for `awaited`, which all teams that write it write alike.
 struct ListPortState {
-  std::uint64_t epoch = 0;    ///< of the last launch that has put; by the last team of each such launch
-  std::uint64_t awaited = 0;  ///< the last epoch that a kernel has awaited; by every team that does
-  std::uint64_t teams_done = 0;
-  std::uint32_t failed = 0;  ///< once set, kernels neither put nor wait
+  std::uint64_t putting = 0;  ///< epoch of the last launch that put; by the first team of each such launch
+  std::uint64_t told =
+      0;  ///< the last epoch that peers know of; by the first team of the next kernel that awaits
+  std::uint64_t awaited = 0;  ///< the last epoch that a team has awaited
+  std::uint32_t failed = 0;   ///< once set, kernels neither put nor wait
 };
 
 /// The first failure of a port's kernels. In host memory that they can write; `kind` is released last.
@@ -42,8 +44,9 @@ struct ListPortFault {
 
 /// A ListPort without the type of its elements.
 ///
-/// `arrived` of a peer: released by the last team of the peer's launch that puts, when all teams' stores are done; it
-/// publishes the ghosts of that epoch, and that the peer's kernels of the epoch before have ended. Polled by this rank.
+/// `arrived` of a peer: released by the first team of the peer's first kernel after the launch that put, which has ended by
+/// then with all its stores; it publishes the ghosts of that epoch, and that the peer's kernels that read those before have
+/// ended. Polled by this rank.
 ///
 /// Why ghosts that are still read aren't overwritten: those of epoch e take the place of those of e - 2. A rank puts them
 /// in a launch after a kernel that has awaited e - 1 from all peers (`awaited` says so), and a peer's flag of e - 1 was

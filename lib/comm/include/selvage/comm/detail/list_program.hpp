@@ -57,7 +57,6 @@ struct ListPeer {
   ListRange out;  ///< entries; where there are none, `first` is that of the next link that has some
   ListRange in;   ///< ghosts
   std::int32_t rank;
-  std::uint64_t puts_done;  ///< teams of the kernel that puts now; counted on this device
 };
 
 /// What a plan's kernels keep from launch to launch, in memory of their own. The epoch isn't an argument, so that
@@ -100,11 +99,11 @@ struct ListProgram {
 };
 static_assert(std::is_trivially_copyable_v<ListProgram>);
 
-/// Which half of an operation a kernel does.
+/// Which half of an operation is to be done.
 enum class ListLaunch {
-  put,       ///< pack into the peers' blocks, release their flags
+  put,       ///< pack into the peers' blocks, then release their flags
   take,      ///< wait for the peers' flags, unpack
-  exchange,  ///< both, at once
+  exchange,  ///< both
   await      ///< wait only
 };
 
