@@ -54,9 +54,7 @@ class ListPort {
   KOKKOS_FUNCTION void await_peer(int place, std::uint64_t epoch) const;
   KOKKOS_FUNCTION void report(detail::ListPortFault::Kind kind, std::int64_t rank, std::uint64_t wanted,
                               std::uint64_t seen) const;
-  [[nodiscard]] KOKKOS_FUNCTION bool has_failed() const {
-    return Kokkos::atomic_load(&table_.state->failed) != 0;
-  }
+  [[nodiscard]] KOKKOS_FUNCTION bool has_failed() const { return detail::peek(table_.state->failed) != 0; }
 
   detail::ListPortTable table_;
 };
@@ -107,7 +105,7 @@ KOKKOS_FUNCTION const T* ListPort<T>::await(const Team& team, bool wanted) const
     await_peer(peer, epoch);
   team.team_barrier();
   // For this instance's next launch that puts.
-  Kokkos::single(Kokkos::PerTeam(team), [&]() { Kokkos::atomic_store(&table_.state->awaited, epoch); });
+  Kokkos::single(Kokkos::PerTeam(team), [&]() { detail::poke(table_.state->awaited, epoch); });
   return ghosts_of(epoch);
 }
 

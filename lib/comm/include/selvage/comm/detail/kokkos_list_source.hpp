@@ -2,6 +2,7 @@
 
 #include <selvage/comm/detail/kokkos_executor.hpp>
 #include <selvage/comm/detail/list_mover.hpp>
+#include <selvage/comm/detail/signal.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -43,7 +44,7 @@ struct MarkRank {
   int* named;
   KOKKOS_FUNCTION void operator()(std::int64_t place) const {
     int* mark = named + static_cast<std::int64_t>(ranks(place));
-    if (Kokkos::atomic_load(mark) == 0) Kokkos::atomic_store(mark, 1);
+    if (peek(*mark) == 0) poke(*mark, 1);
   }
 };
 
