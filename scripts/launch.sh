@@ -35,14 +35,14 @@ launch() {
 }
 
 # Once, in the default order, under the recorder of its traffic. What ranks of one host put straight into each other's
-# memory no recorder of MPI sees, so that the app's halos go through MPI this time.
+# memory no recorder of MPI sees, so that this time each rank takes itself for a host of its own.
 profile_step() {
   local recorder=$build/lib/topo/profile/libselvage_profile.so
   case ${launcher[0]##*/} in
     *mpich | *hydra) recorder=$build/lib/topo/profile/libselvage_profile_mpich.so ;;
   esac
-  launch "$hosts" env "LD_PRELOAD=$recorder" "SELVAGE_PROFILE_FILE=$profile" \
-    "${app[@]}" --set comm.transport=mpi_staged --out "$out/profile"
+  launch "$hosts" env "LD_PRELOAD=$recorder" "SELVAGE_PROFILE_FILE=$profile" "SELVAGE_LOGICAL_HOSTS=${ranks}x1" \
+    "${app[@]}" --out "$out/profile"
 }
 
 # What the profile makes of the hosts of this job: the list "placed", and the cores of each rank where they are known.

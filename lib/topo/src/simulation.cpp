@@ -124,11 +124,14 @@ SimulatedFabric simulated_fabric_named(std::string_view name) {
 }
 
 SimulationResult simulate(const SimulationRequest& request) {
+  return simulate(request, pattern_named(request.pattern));
+}
+
+SimulationResult simulate(const SimulationRequest& request, const Pattern& pattern) {
   if (request.seeds < 1 || request.slots_per_host < 1) {
     throw Error(ErrorKind::input, fmt::format("a simulation of {} seeds with {} slots per host",
                                               request.seeds, request.slots_per_host));
   }
-  const Pattern pattern = pattern_named(request.pattern);
   SimulatedFabric options = simulated_fabric_named(request.fabric);
   SimulationResult result{
       .request = request, .ranks = pattern.traffic.rank_count(), .methods = {}, .choice = {}, .remark = {}};

@@ -1,13 +1,11 @@
 #include "command.hpp"
 #include "fabric_option.hpp"
 #include "text_file.hpp"
+#include "traffic_option.hpp"
 
-#include <selvage/error.hpp>
-#include <selvage/topo/pattern.hpp>
 #include <selvage/topo/placement.hpp>
 #include <selvage/topo/rank_files.hpp>
 #include <selvage/topo/three_phases.hpp>
-#include <selvage/topo/traffic_file.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -23,9 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct MapOptions {
-  std::string traffic;
-  std::string pattern;
-  std::string grid;
+  TrafficOptions traffic;
   std::string routing = "fixed";
   std::string output;
   FabricOptions fabric;
@@ -35,26 +31,6 @@ struct MapOptions {
 
 double percent(double value, double of) {
   return of > 0 ? 100 * value / of : 100;
-}
-
-Pattern traffic_of(const MapOptions& options) {
-  if (options.traffic.empty() == options.pattern.empty()) {
-    throw Error(ErrorKind::usage, "one of --traffic FILE and --pattern NAME is needed");
-  }
-  Pattern pattern;
-  if (options.pattern.empty()) {
-    pattern.traffic = read_traffic(options.traffic);
-  } else {
-    pattern = pattern_named(options.pattern);
-  }
-  if (!options.grid.empty()) pattern.grid = parse_dims(options.grid, "--grid");
-  int ranks = 1;
-  for (const int extent : pattern.grid) ranks = std::min(ranks, Traffic::max_ranks) * extent;
-  if (!pattern.grid.empty() && ranks != pattern.traffic.rank_count()) {
-    throw Error(ErrorKind::input, fmt::format("--grid {} is not of the {} ranks of the traffic", options.grid,
-                                              pattern.traffic.rank_count()));
-  }
-  return pattern;
 }
 
 Json metrics_json(const MethodResult& method, const Metrics& of_default) {
@@ -171,7 +147,7 @@ std::string map(const MapOptions& options, bool speaks) {
   const Routing routing = routing_named(options.routing);
   // The machine is found by all ranks together; what follows is the first one's alone.
   if (!speaks && !is_collective(options.fabric)) return "";
-  const Pattern pattern = traffic_of(options);
+  const Pattern pattern = traffic_of(options.traffic);
   FoundFabric found = fabric_of(options.fabric, pattern.traffic.rank_count());
   if (!speaks) return "";
   found = with_measurements(std::move(found), options.fabric);
@@ -191,9 +167,9 @@ std::string map(const MapOptions& options, bool speaks) {
 
 Work declare_map(CLI::App& app) {
   const auto options = std::make_shared<MapOptions>();
-  app.add_option("--traffic", options->traffic,
+  app.add_option("--traffic", options->traffic.traffic,
                  "Who sends how much to whom: a profile (HDF5), or CSV (*.csv)");
-  app.add_option("--pattern", options->pattern, "A pattern instead, such as 3d-8x8x8-wrap");
+  app.add_option("--pattern", options->traffic.pattern, "A pattern instead, such as 3d-8x8x8-wrap");
   app.add_option("--fabric", options->fabric.fabric, fabric_help)->capture_default_str();
   app.add_option(
       "--probes", options->fabric.probes,
@@ -204,7 +180,7 @@ Work declare_map(CLI::App& app) {
   app.add_option("--slots-per-host", options->fabric.slots_per_host,
                  "GPUs per host, where the fabric doesn't say")
       ->capture_default_str();
-  app.add_option("--grid", options->grid, "The process grid of the ranks, such as 8x8x8, for blocks");
+  app.add_option("--grid", options->traffic.grid, "The process grid of the ranks, such as 8x8x8, for blocks");
   app.add_option("--routing", options->routing, "fixed or adaptive")->capture_default_str();
   app.add_option("--seed", options->fabric.seed, "Of what is drawn")->capture_default_str();
   app.add_option("--output", options->output, "Write the placement to this file, as JSON");

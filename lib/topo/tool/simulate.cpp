@@ -2,6 +2,7 @@
 #include "fabric_option.hpp"
 #include "simulation_report.hpp"
 #include "text_file.hpp"
+#include "traffic_option.hpp"
 
 #include <selvage/error.hpp>
 #include <selvage/topo/simulation.hpp>
@@ -9,13 +10,15 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace selvage::topo::tool {
 namespace {
 
 struct SimulateOptions {
   std::string suite;
-  std::string pattern;
+  TrafficOptions traffic;
   std::string fabric = "fat-tree-fragmented";
   std::string routing = "fixed";
   std::string records;
@@ -25,27 +28,38 @@ struct SimulateOptions {
   bool as_json = false;
 };
 
-std::vector<SimulationRequest> requests_of(const SimulateOptions& options) {
+struct Case {
+  SimulationRequest request;
+  Pattern pattern;
+};
+
+std::vector<Case> cases_of(const SimulateOptions& options) {
   const Routing routing = routing_named(options.routing);
-  if (options.suite.empty() == options.pattern.empty()) {
-    throw Error(ErrorKind::usage, "one of --suite NAME and --pattern NAME is needed");
-  }
+  const bool is_one = !options.traffic.pattern.empty() || !options.traffic.traffic.empty();
+  if (options.suite.empty() != is_one)
+    throw Error(ErrorKind::usage, "one of --suite NAME, --pattern NAME and --traffic FILE is needed");
   if (options.seeds < 1)
     throw Error(ErrorKind::usage, fmt::format("--seeds is {}, not 1 or more", options.seeds));
-  if (!options.suite.empty()) return suite_named(options.suite, options.seeds, routing);
-  return {{.pattern = options.pattern,
-           .fabric = options.fabric,
-           .slots_per_host = options.slots_per_host,
-           .seeds = options.seeds,
-           .routing = routing}};
+  if (is_one) {
+    Pattern pattern = traffic_of(options.traffic);
+    return {{.request = {.pattern = pattern.name,
+                         .fabric = options.fabric,
+                         .slots_per_host = options.slots_per_host,
+                         .seeds = options.seeds,
+                         .routing = routing},
+             .pattern = std::move(pattern)}};
+  }
+  std::vector<Case> cases;
+  for (SimulationRequest& request : suite_named(options.suite, options.seeds, routing))
+    cases.push_back({.request = request, .pattern = pattern_named(request.pattern)});
+  return cases;
 }
 
 std::string run(const SimulateOptions& options, bool speaks) {
-  const std::vector<SimulationRequest> requests = requests_of(options);
   if (!speaks) return "";
   std::vector<SimulationResult> results;
-  for (const SimulationRequest& request : requests) {
-    results.push_back(simulate(request));
+  for (const Case& one : cases_of(options)) {
+    results.push_back(simulate(one.request, one.pattern));
     // After every case, since a suite takes long and may be ended early.
     if (!options.records.empty()) write_text_file(options.records, records_json(results));
     if (!options.table.empty()) write_text_file(options.table, results_table(results));
@@ -60,9 +74,12 @@ Work declare_simulate(CLI::App& app) {
   app.add_option("--suite", options->suite,
                  "Many cases: paper, stencils, large, md, quick, or all but the last");
   app.add_option(
-      "--pattern", options->pattern,
+      "--pattern", options->traffic.pattern,
       "One case: 2d-8x8, 3d-4x4x4, coll-4x2x2 or md-4x4x4, stencils also with -wrap, -weighted, -corners; "
       "HOST+DEVICE for both at once");
+  app.add_option("--traffic", options->traffic.traffic,
+                 "One case: what a program sent, a profile (HDF5) or CSV (*.csv)");
+  app.add_option("--grid", options->traffic.grid, "The process grid of its ranks, such as 8x8x8, for blocks");
   app.add_option("--fabric", options->fabric,
                  "flat, fat-tree, dragonfly or torus, each also with -fragmented, or pcie-tree")
       ->capture_default_str();

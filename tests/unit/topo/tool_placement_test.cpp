@@ -159,6 +159,19 @@ TEST_F(TopoToolFiles, SimulatesAndWritesRecordsAndTable) {
   EXPECT_TRUE(found);
 }
 
+TEST_F(TopoToolFiles, SimulatesWhatAProgramSent) {
+  std::string sent = "from,to,host_bytes,host_messages,device_bytes,device_messages\n";
+  for (int rank = 0; rank < 4; ++rank) sent += fmt::format("{},{},1000,1,0,0\n", rank, rank + 4);
+  const std::string traffic = file("crossed.csv", sent);
+  const Ended ended =
+      tool(fmt::format("simulate --traffic {} --grid 2x4 --fabric fat-tree --slots-per-host 4 --records {}",
+                       traffic, path_of("r.json")));
+  ASSERT_EQ(ended.exit_code, 0) << ended.output;
+  EXPECT_EQ(occurrences(ended.output, "| crossed | fat-tree | 8 | 1 |"), 1) << ended.output;
+  EXPECT_EQ(occurrences(ended.output, "**10.0**"), 1)
+      << "all pairs in a host cost 1, not 10: " << ended.output;
+}
+
 TEST_F(TopoToolFiles, EndsWithTwoAndOneMessageOnBadInput) {
   const std::string bad_traffic = file("bad.csv", "from,to\n");
   const std::string bad_json = file("bad.json", "{");
@@ -177,7 +190,7 @@ TEST_F(TopoToolFiles, EndsWithTwoAndOneMessageOnBadInput) {
       {"map --patern 2d-2x2", "unknown option '--patern', did you mean '--pattern'?"},
       {"map --fabric flat --traffic " + bad_traffic, bad_traffic + ":1: the header is 'from,to' instead of"},
       {"map --pattern 2d-2x2 --fabric slurm:" + no_tree, no_tree + ":1: one of Nodes and Switches is needed"},
-      {"simulate", "one of --suite NAME and --pattern NAME is needed"},
+      {"simulate", "one of --suite NAME, --pattern NAME and --traffic FILE is needed"},
       {"simulate --suite papr", "did you mean 'paper'?"},
       {"simulate --pattern 2d-4x4 --seeds 0", "--seeds is 0, not 1 or more"},
       {"rankfile", "--placement FILE and --format NAME are needed"},

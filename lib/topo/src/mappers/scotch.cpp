@@ -25,7 +25,8 @@ Targets targets_of(int count, std::vector<int> capacity, const Cost& cost) {
 }
 
 /// The complete graph of the targets with our costs: SCOTCH takes an edge's weight for the length of the way.
-void build_architecture(const Targets& targets, scotch::Architecture& architecture) {
+void build_architecture(const Targets& targets, scotch::Context& context,
+                        scotch::Architecture& architecture) {
   std::vector<SCOTCH_Num> first = {0};
   std::vector<SCOTCH_Num> neighbours;
   std::vector<SCOTCH_Num> weights;
@@ -40,8 +41,10 @@ void build_architecture(const Targets& targets, scotch::Architecture& architectu
   const std::vector<SCOTCH_Num> capacity(targets.capacity.begin(), targets.capacity.end());
   scotch::Graph graph;
   graph.build(first, capacity, neighbours, weights);
+  scotch::Graph bound;
+  context.bind(graph, bound);
   scotch::Strategy strategy;
-  scotch::check(SCOTCH_archBuild0(architecture.get(), graph.get(), 0, nullptr, strategy.get()),
+  scotch::check(SCOTCH_archBuild0(architecture.get(), bound.get(), 0, nullptr, strategy.get()),
                 "SCOTCH_archBuild0");
 }
 
@@ -55,13 +58,15 @@ std::vector<SCOTCH_Num> map_graph(const GuestGraph& guest, const Targets& target
   const std::vector<SCOTCH_Num> first(guest.first.begin(), guest.first.end());
   const std::vector<SCOTCH_Num> neighbours(guest.neighbours.begin(), guest.neighbours.end());
   const auto scotch_seed = static_cast<SCOTCH_Num>(seed % 1000003 + 1);
-  // The architecture is prepared with SCOTCH's global generator, which other threads mustn't advance meanwhile.
+  // What has no context of its own draws from SCOTCH's global generator, which other threads mustn't advance meanwhile.
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);
   SCOTCH_randomSeed(scotch_seed);
   SCOTCH_randomReset();
+  // A graph without a context gets as many threads as the machine has cores, and an answer that hangs on them.
+  scotch::Context architecture_context(scotch_seed);
   scotch::Architecture architecture;
-  build_architecture(targets, architecture);
+  build_architecture(targets, architecture_context, architecture);
   scotch::Graph graph;
   graph.build(first, {}, neighbours, weights);
   scotch::Context context(scotch_seed);

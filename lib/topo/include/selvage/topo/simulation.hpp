@@ -1,5 +1,6 @@
 #pragma once
 
+#include <selvage/topo/pattern.hpp>
 #include <selvage/topo/placement.hpp>
 
 #include <cstdint>
@@ -50,6 +51,9 @@ struct SimulationResult {
 /// Places the pattern on one allocation per seed. Deterministic.
 /// \throws Error{input}
 [[nodiscard]] SimulationResult simulate(const SimulationRequest& request);
+
+/// The same with traffic of any origin; the request's pattern is a name only.
+[[nodiscard]] SimulationResult simulate(const SimulationRequest& request, const Pattern& pattern);
 
 /// A simulated fabric by name: flat, fat-tree, dragonfly, torus, each also with "-fragmented", and pcie-tree.
 /// \throws Error{input} for another name
