@@ -221,8 +221,12 @@ void Trainer::enqueue_step() {
     const auto timer = breakdown_.time(space_, wait_phase_);
     gradients_.finish(space_);
   }
-  if (breakdown_.measures())
-    for (const BucketReport& bucket : gradients_.report()) hidden_s_ += bucket.hidden;
+  if (breakdown_.measures()) {
+    const std::vector<BucketReport> buckets = gradients_.report();
+    for (const BucketReport& bucket : buckets) hidden_s_ += bucket.hidden;
+    // Buckets are made in the first step, which has no times.
+    if (steps_enqueued_ > 0) bucket_sizes_.add(buckets);
+  }
   update();
 }
 
@@ -239,6 +243,13 @@ void Trainer::step() {
     if (steps_enqueued_++ == 0) velocities_.settle();
   }
   ++steps_done_;
+}
+
+BucketHistogram Trainer::bucket_sizes() const {
+  if (!bucket_sizes_.rows().empty()) return bucket_sizes_;
+  BucketHistogram of_a_step;
+  of_a_step.add(gradients_.report());
+  return of_a_step;
 }
 
 std::vector<Trainer::Step> Trainer::report() {

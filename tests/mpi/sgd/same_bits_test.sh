@@ -3,7 +3,7 @@
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-figure_of() { sed -n "s/.*\"$2\": \([0-9.]*\).*/\1/p" "$1/run.json"; }
+figure_of() { sed -n "s/.*\"$2\": \([-+.0-9e]*\).*/\1/p" "$1/run.json"; }
 hash_of() { sed -n 's/.*"parameter_hash": "\(.*\)".*/\1/p' "$1/run.json"; }
 
 expect_success 1 "${training[@]}" --out "$scratch/one" --verify --set verify.accuracy=0.9
@@ -27,6 +27,12 @@ done
 expect_success 2 "${training[@]}" --out "$scratch/sharded" --set comm.sharded=true
 [[ $(figure_of "$scratch/one" momentum_bytes_most) -eq 720 ]] || fail "the momentum is not that of all parameters"
 [[ $(figure_of "$scratch/sharded" momentum_bytes_most) -le 512 ]] || fail "a rank has more than its shards' momentum"
+# What is due to the other ranks, and how buckets travel: one of 180 gradients of 8 bytes in each step but the first.
+share=$(figure_of "$scratch/sharded" share_blocked)
+[[ $share =~ ^(0|0\.[0-9]+|[0-9.]+e-[0-9]+)$ ]] || fail "share_blocked is '$share'"
+[[ $(figure_of "$scratch/sharded" allreduces_of_1024_to_2047_bytes) -eq 27 ]] || fail "the buckets' sizes are not counted"
+[[ -n $(figure_of "$scratch/sharded" allreduces_of_1024_to_2047_bytes_GB_per_s) ]] || fail "no rate of the buckets"
+[[ -z $(figure_of "$scratch/one" share_blocked) ]] || fail "a rank alone is blocked by others"
 # A rank's last kernel publishes tiles, which are added up while others' still run.
 expect_success 2 "${training[@]}" --out "$scratch/tiles" --set comm.tiles=true
 grep -q "the last layer's gradients: TiledAllreduce of 1 tiles between 2 ranks: tiles are combined" "$scratch/tiles/run.json" ||
