@@ -35,7 +35,8 @@ class TiledSum {
   void finish(const Space& space);
 
   void check() const;
-  [[nodiscard]] bool can_be_captured() const { return tiled_.combines_tiles(); }
+  /// A rank alone has nothing to combine.
+  [[nodiscard]] bool can_be_captured() const { return ranks_ == 1 || tiled_.combines_tiles(); }
   /// How tiles are combined.
   [[nodiscard]] std::string explain() const;
 
@@ -44,6 +45,7 @@ class TiledSum {
   void naming_tensors(const Work& work) const;
 
   Parts parts_;
+  int ranks_;
   TiledAllreduce tiled_;
 };
 
