@@ -47,6 +47,20 @@ for model in "--set model.hidden=[]" "--set model.hidden=[] --set comm.bucket_by
   [[ $(hash_of "$scratch/layers1") == $(hash_of "$scratch/layers3") ]] || fail "other parameters in tiles: $model"
 done
 
+# Files in MNIST's format, where ranks keep all samples, read those of their batches, or unpack what is compressed.
+idx=$scratch/idx
+mkdir "$idx"
+# shellcheck disable=SC2086
+$LAUNCHER 1 "$SAMPLE_DATA" "$idx" || fail "no IDX files"
+expect_success 1 "${training[@]}" --data "$idx" --out "$scratch/idx1" --verify --set verify.accuracy=0.9
+expect_success 3 "${training[@]}" --data "$idx" --out "$scratch/idx3" --set data.resident_bytes=600
+grep -q "samples are read when they are needed, 3 steps at once" "$scratch/idx3/run.json" || fail "samples are kept"
+gzip "$idx"/train-*
+expect_success 2 "${training[@]}" --data "$idx" --out "$scratch/idx2" --set data.resident_bytes=0
+for ranks in 2 3; do
+  [[ $(hash_of "$scratch/idx1") == $(hash_of "$scratch/idx$ranks") ]] || fail "other parameters: IDX files, $ranks ranks"
+done
+
 # Convolutions as well.
 images=(--set "model.image=[3,2]" --set "model.channels=[5]")
 for ranks in 1 3; do
