@@ -231,7 +231,10 @@ void Trainer::enqueue_step() {
 }
 
 void Trainer::step() {
-  batches_.prepare(steps_done_);
+  {
+    const auto timer = breakdown_.time(space_, load_phase_);
+    batches_.prepare(steps_done_);
+  }
   if (!graph_ && steps_enqueued_ == steps_before_capture && settings_.graph && gradients_.can_be_captured()) {
     space_.fence("sgd: before a step is captured");
     graph_ = capture_step(space_, [this] { enqueue_step(); });
