@@ -35,8 +35,9 @@ class TiledSum {
   void finish(const Space& space);
 
   void check() const;
-  /// A rank alone has nothing to combine.
-  [[nodiscard]] bool can_be_captured() const { return ranks_ == 1 || tiled_.combines_tiles(); }
+  /// Only for a rank alone, which has nothing to combine: kernels that combine tiles wait for the one that publishes them,
+  /// and CUDA doesn't promise that branches of a graph run beside each other.
+  [[nodiscard]] bool can_be_captured() const { return ranks_ == 1; }
   /// How tiles are combined.
   [[nodiscard]] std::string explain() const;
 
