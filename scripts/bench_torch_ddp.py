@@ -8,22 +8,13 @@ the loss must fall and all ranks must have the same parameters.
 
 import argparse
 import json
-import os
 import pathlib
 import statistics
-import sys
-import tempfile
-import time
 
-# Before torch and NCCL are loaded: a program that dies with multicast can take the switch down.
-os.environ["TORCH_SYMM_MEM_DISABLE_MULTICAST"] = "1"
-os.environ["NCCL_NVLS_ENABLE"] = "0"
-
-try:
-    import torch
-    import torch.distributed as dist
-except ImportError as import_error:
-    sys.exit(f"bench_torch_ddp.py: error: {sys.executable} has no {import_error.name}")
+# First: it sets what torch and NCCL look at when they are loaded.
+import torch_ranks
+import torch
+import torch.distributed as dist
 
 BATCHES = 10
 STEPS_PER_BATCH = 10
@@ -104,14 +95,11 @@ class Synthetic:
             handle.wait()
 
     def verify(self, control):
-        rank, ranks = dist.get_rank(), dist.get_world_size()
-        patterns = [torch.arange(bucket.numel(), device="cuda") % 97 + 1 for bucket in self.buckets]
-        for bucket, pattern in zip(self.buckets, patterns):
-            bucket.copy_(pattern * (rank + 1))
+        for bucket in self.buckets:
+            bucket.copy_(torch_ranks.known_values(bucket.numel()) * (dist.get_rank() + 1))
         self.exchange()
-        wrong = sum(int((bucket != (pattern * (ranks * (ranks + 1) // 2)).float()).sum())
-                    for bucket, pattern in zip(self.buckets, patterns))
-        if everywhere(wrong, dist.ReduceOp.SUM, control) > 0:
+        wrong = sum(int((bucket != torch_ranks.known_sums(bucket.numel())).sum()) for bucket in self.buckets)
+        if torch_ranks.everywhere(wrong, dist.ReduceOp.SUM, control) > 0:
             raise RuntimeError("synthetic-resnet50: wrong sums")
         # Sums of zeros stay zeros, however many follow each other.
         for bucket in self.buckets:
@@ -139,13 +127,6 @@ def resnet50_counts():
     return counts + [1000 * inputs, 1000]
 
 
-def everywhere(value, operation, control):
-    """One number of all ranks, by way of the hosts."""
-    tensor = torch.tensor([value], dtype=torch.float64)
-    dist.all_reduce(tensor, operation, group=control)
-    return tensor.item()
-
-
 def verify(name, training, control):
     losses = [training.step() for _ in range(6 * WARM_UP_STEPS)]
     first = sum(losses[:WARM_UP_STEPS]).item()
@@ -153,20 +134,9 @@ def verify(name, training, control):
     if not last < first:
         raise RuntimeError(f"{name}: the loss goes from {first / WARM_UP_STEPS} to {last / WARM_UP_STEPS}")
     parameters = sum(parameter.double().sum() for parameter in training.model.parameters()).item()
-    least = everywhere(parameters, dist.ReduceOp.MIN, control)
-    if least != everywhere(parameters, dist.ReduceOp.MAX, control):
+    least = torch_ranks.everywhere(parameters, dist.ReduceOp.MIN, control)
+    if least != torch_ranks.everywhere(parameters, dist.ReduceOp.MAX, control):
         raise RuntimeError(f"{name}: ranks end with different parameters")
-
-
-def time_batch(step, control):
-    """Seconds per step, of the slowest rank."""
-    torch.cuda.synchronize()
-    dist.barrier(group=control)
-    start = time.perf_counter()
-    for _ in range(STEPS_PER_BATCH):
-        step()
-    torch.cuda.synchronize()
-    return everywhere((time.perf_counter() - start) / STEPS_PER_BATCH, dist.ReduceOp.MAX, control)
 
 
 def measure(name, control):
@@ -175,7 +145,7 @@ def measure(name, control):
     verify(name, training, control)
     for _ in range(WARM_UP_STEPS):
         training.step()
-    seconds = [time_batch(training.step, control) for _ in range(BATCHES)]
+    seconds = [torch_ranks.seconds_per_call(training.step, STEPS_PER_BATCH, control) for _ in range(BATCHES)]
     rates = [training.batch * gpus / step_s for step_s in seconds]
     peers = {"samples/s": statistics.fmean(rates), "samples/s +-": 1.96 * statistics.pstdev(rates)}
     return record(name, seconds, peers, "torch DDP" if gpus > 1 else "torch")
@@ -186,7 +156,7 @@ def measure_synthetic(control):
     model.verify(control)
     for _ in range(WARM_UP_STEPS):
         model.exchange()
-    seconds = [time_batch(model.exchange, control) for _ in range(BATCHES)]
+    seconds = [torch_ranks.seconds_per_call(model.exchange, STEPS_PER_BATCH, control) for _ in range(BATCHES)]
     return record(SYNTHETIC, seconds, {}, f"torch DDP's {len(model.buckets)} buckets by NCCL")
 
 
@@ -194,31 +164,24 @@ def record(name, seconds, peers, choice):
     gpus = dist.get_world_size()
     value = statistics.fmean(seconds)
     return {"name": f"sgd/{name}/{gpus}gpu", "value": value * 1e6, "unit": "us/step", "better": "lower", "peers": peers,
-            "choice": choice, "verified": True, "commit": f"torch {torch.__version__}", "repetitions": BATCHES,
-            "hardware": os.environ.get("SELVAGE_HARDWARE") or f"{gpus}x{torch.cuda.get_device_name()}",
+            "choice": choice, "verified": True, "repetitions": BATCHES, **torch_ranks.origin(gpus),
             "spread": (max(seconds) - min(seconds)) / value}
 
 
 def run_rank(rank, gpus, rendezvous, path, models):
-    torch.cuda.set_device(rank)
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = True
-    dist.init_process_group("nccl", init_method=f"file://{rendezvous}", rank=rank, world_size=gpus,
-                            device_id=torch.device("cuda", rank))
-    control = dist.new_group(backend="gloo")
-    records = []
-    for name in models:
-        if name == SYNTHETIC and gpus == 1:
-            continue
-        records.append(measure_synthetic(control) if name == SYNTHETIC else measure(name, control))
-        # A later model that fails takes nothing along.
-        if rank == 0:
-            path.write_text(json.dumps(records, indent=2) + "\n")
-            print(f"{records[-1]['name']}: {records[-1]['value']:.4g} us/step", flush=True)
-    torch.cuda.synchronize()
-    dist.barrier(group=control)
-    dist.destroy_process_group()
+    with torch_ranks.joined(rank, gpus, rendezvous) as control:
+        records = []
+        for name in models:
+            if name == SYNTHETIC and gpus == 1:
+                continue
+            records.append(measure_synthetic(control) if name == SYNTHETIC else measure(name, control))
+            # A later model that fails takes nothing along.
+            if rank == 0:
+                path.write_text(json.dumps(records, indent=2) + "\n")
+                print(f"{records[-1]['name']}: {records[-1]['value']:.4g} us/step", flush=True)
 
 
 def main():
@@ -227,11 +190,8 @@ def main():
     parser.add_argument("--models", nargs="+", choices=[*MODELS, SYNTHETIC], default=[*MODELS, SYNTHETIC])
     parser.add_argument("--records", type=pathlib.Path, required=True, metavar="FILE.json")
     arguments = parser.parse_args()
-    if not 1 <= arguments.gpus <= torch.cuda.device_count():
-        parser.error(f"--gpus {arguments.gpus}: from 1 to the {torch.cuda.device_count()} that torch finds here")
-    with tempfile.TemporaryDirectory() as directory:
-        torch.multiprocessing.spawn(run_rank, nprocs=arguments.gpus,
-                                    args=(arguments.gpus, f"{directory}/rendezvous", arguments.records, arguments.models))
+    torch_ranks.require_gpus(parser, arguments.gpus, 1)
+    torch_ranks.spawn(run_rank, arguments.gpus, arguments.records, arguments.models)
 
 
 if __name__ == "__main__":

@@ -163,10 +163,6 @@ Convolution::Convolution(const LayerShare& share, const ConvolutionShape& shape)
       planes_("sgd: planes", share.samples * shape.pixels(), shape.output_channels),
       column_sums_(share.space, share.samples * shape.pixels(), shape.output_channels) {}
 
-Factor Convolution::weights(Form form) const {
-  return {weight(), conv_.output_channels, 9 * conv_.input_channels, form};
-}
-
 void Convolution::forward(const Matrix<float>& input, SampleRange range, const StepFigures& figures) {
   const std::int64_t first_pixel = range.begin * conv_.pixels();
   Kokkos::parallel_for("sgd::patches",

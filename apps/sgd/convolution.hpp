@@ -38,8 +38,6 @@ class Convolution final : public Layer {
   void propagate(SampleRange range, const Matrix<float>& input_error) override;
 
  private:
-  [[nodiscard]] Factor weights(Form form) const;
-
   ConvolutionShape conv_;
   Matrix<float> patches_;  ///< pixels x (3 x 3 x input channels); propagate() puts their derivatives there
   Matrix<float> planes_;   ///< pixels x output channels; through_activation() puts their derivatives there

@@ -35,13 +35,8 @@ Layer::Shape described(const DenseShape& shape) {
 
 Dense::Dense(const LayerShare& share, const DenseShape& shape)
     : Layer(share, described(shape), std::max(shape.inputs, shape.outputs)),
-      inputs_(shape.inputs),
       is_last_(shape.is_last),
       column_sums_(share.space, share.samples, shape.outputs) {}
-
-Factor Dense::weights(Form form) const {
-  return {weight(), shape().outputs, inputs_, form};
-}
 
 void Dense::forward(const Matrix<float>& input, SampleRange range, const StepFigures& figures) {
   share().products.multiply(rows_of(input, range), weights(Form::transposed),
@@ -63,7 +58,7 @@ void Dense::weight_gradient(const Matrix<float>& input, SampleRange range, UnitR
 
 void Dense::propagate(SampleRange range, const Matrix<float>& input_error) {
   share().products.multiply(rows_of(output_error(), range), weights(Form::as_is),
-                            input_error.data() + range.begin * inputs_);
+                            input_error.data() + range.begin * shape().fan_in);
 }
 
 }  // namespace selvage::sgd

@@ -25,9 +25,6 @@ class Dense final : public Layer {
   void propagate(SampleRange range, const Matrix<float>& input_error) override;
 
  private:
-  [[nodiscard]] Factor weights(Form form) const;
-
-  int inputs_;
   bool is_last_;
   ColumnSums column_sums_;
 };

@@ -76,7 +76,8 @@ class Layer {
   Layer(const LayerShare& share, Shape shape, std::int64_t largest);
 
   [[nodiscard]] const LayerShare& share() const { return share_; }
-  [[nodiscard]] const float* weight() const { return weight_; }
+  /// A row per unit.
+  [[nodiscard]] Factor weights(Form form) const { return {weight_, shape_.units(), shape_.fan_in, form}; }
 
  private:
   LayerShare share_;

@@ -76,6 +76,8 @@ Settings read_settings(app::Input& input) {
   settings.timed_products = input.get_bool("run.timed_products", !on_host && !settings.ordered);
   if (settings.ordered && settings.timed_products)
     input.reject("run.timed_products", "needs comm.reduce = \"fast\": ordered sums promise the same bits");
+  settings.timed_steps =
+      static_cast<int>(input.get<std::int64_t>("run.timed_steps", 10, {.least = 0, .most = 10000}));
   settings.graph = input.get_bool("run.graph", !on_host) && !settings.breakdown;
   settings.checkpoint_every = input.get<std::int64_t>("restart.every", 0, {.least = 0});
   settings.wanted_accuracy = input.get<double>("verify.accuracy", 0, {.least = 0, .most = 1});

@@ -39,6 +39,7 @@ struct Settings {
   bool breakdown;
   std::int64_t report_every;      ///< steps between looks at the losses, which the host waits for
   bool timed_products;            ///< by the fastest algorithms, so that bits depend on what was timed
+  int timed_steps;                ///< to tell what of a step is due to other ranks; 0: none
   bool graph;                     ///< a step is one graph, where that is possible
   std::int64_t checkpoint_every;  ///< steps; 0: never
   double wanted_accuracy;         ///< what --verify asks for, of the test samples, from 0 to 1

@@ -63,7 +63,7 @@ TiledAllreduce make_tiled(const Space& space, const Context& context, int multip
 }  // namespace
 
 TiledSum::TiledSum(const Space& space, const Context& context, int multiprocessors, const Parts& parts)
-    : parts_(parts), tiled_(make_tiled(space, context, multiprocessors, parts)) {}
+    : parts_(parts), ranks_(context.size()), tiled_(make_tiled(space, context, multiprocessors, parts)) {}
 
 template <class Work>
 void TiledSum::naming_tensors(const Work& work) const {

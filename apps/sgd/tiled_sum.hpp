@@ -35,7 +35,9 @@ class TiledSum {
   void finish(const Space& space);
 
   void check() const;
-  [[nodiscard]] bool can_be_captured() const { return tiled_.combines_tiles(); }
+  /// Only for a rank alone, which has nothing to combine: kernels that combine tiles wait for the one that publishes them,
+  /// and CUDA doesn't promise that branches of a graph run beside each other.
+  [[nodiscard]] bool can_be_captured() const { return ranks_ == 1; }
   /// How tiles are combined.
   [[nodiscard]] std::string explain() const;
 
@@ -44,6 +46,7 @@ class TiledSum {
   void naming_tensors(const Work& work) const;
 
   Parts parts_;
+  int ranks_;
   TiledAllreduce tiled_;
 };
 

@@ -221,13 +221,20 @@ void Trainer::enqueue_step() {
     const auto timer = breakdown_.time(space_, wait_phase_);
     gradients_.finish(space_);
   }
-  if (breakdown_.measures())
-    for (const BucketReport& bucket : gradients_.report()) hidden_s_ += bucket.hidden;
+  if (breakdown_.measures()) {
+    const std::vector<BucketReport> buckets = gradients_.report();
+    for (const BucketReport& bucket : buckets) hidden_s_ += bucket.hidden;
+    // Buckets are made in the first step, which has no times.
+    if (steps_enqueued_ > 0) bucket_sizes_.add(buckets);
+  }
   update();
 }
 
 void Trainer::step() {
-  batches_.prepare(steps_done_);
+  {
+    const auto timer = breakdown_.time(space_, load_phase_);
+    batches_.prepare(steps_done_);
+  }
   if (!graph_ && steps_enqueued_ == steps_before_capture && settings_.graph && gradients_.can_be_captured()) {
     space_.fence("sgd: before a step is captured");
     graph_ = capture_step(space_, [this] { enqueue_step(); });
@@ -239,6 +246,13 @@ void Trainer::step() {
     if (steps_enqueued_++ == 0) velocities_.settle();
   }
   ++steps_done_;
+}
+
+BucketHistogram Trainer::bucket_sizes() const {
+  if (!bucket_sizes_.rows().empty()) return bucket_sizes_;
+  BucketHistogram of_a_step;
+  of_a_step.add(gradients_.report());
+  return of_a_step;
 }
 
 std::vector<Trainer::Step> Trainer::report() {

@@ -2,6 +2,7 @@
 
 #include "common/breakdown.hpp"
 #include "sgd/batches.hpp"
+#include "sgd/bucket_histogram.hpp"
 #include "sgd/data_set.hpp"
 #include "sgd/gradient_pieces.hpp"
 #include "sgd/gradient_sum.hpp"
@@ -65,6 +66,8 @@ class Trainer {
   /// How the last layer's gradients travel in tiles; empty without them.
   [[nodiscard]] std::string explain_tiles() const { return gradients_.explain_tiles(); }
   [[nodiscard]] std::vector<BucketReport> buckets() const { return gradients_.report(); }
+  /// Of the steps so far; without a breakdown, of one step, and without times.
+  [[nodiscard]] BucketHistogram bucket_sizes() const;
   [[nodiscard]] bool is_captured() const { return static_cast<bool>(graph_); }
   /// Seconds in which buckets were under way while backward still computed, so far; 0 without a breakdown.
   [[nodiscard]] double hidden_s() const { return hidden_s_; }
@@ -120,6 +123,7 @@ class Trainer {
   std::int64_t steps_done_ = 0;
   std::int64_t steps_reported_ = 0;
   double hidden_s_ = 0;
+  BucketHistogram bucket_sizes_;  ///< with a breakdown
 };
 
 }  // namespace selvage::sgd

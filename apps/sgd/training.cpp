@@ -4,6 +4,7 @@
 #include "common/rank_sums.hpp"
 #include "sgd/hdf5_samples.hpp"
 #include "sgd/idx_file.hpp"
+#include "sgd/step_seconds.hpp"
 
 #include <selvage/error.hpp>
 
@@ -34,6 +35,7 @@ Training::Training(const Space& space, app::Session& session, app::Report& repor
       breakdown_("sgd", settings.breakdown),
       output_phase_(breakdown_.phase("output")),
       space_(space),
+      context_(context),
       trainer_(space, settings, context, open_samples(settings.data_path), breakdown_),
       last_step_(std::min(settings.stop_step.value_or(std::numeric_limits<std::int64_t>::max()),
                           trainer_.schedule().steps)) {
@@ -144,22 +146,38 @@ void Training::report_results() {
   report_.result("momentum_bytes_most", static_cast<std::int64_t>(app::max_over_ranks(
                                             session_.comm(), "the bytes of momentum",
                                             static_cast<double>(trainer_.momentum_bytes()))));
-  double wait_s = 0;
-  for (const auto& row : breakdown_.gather(session_.comm()))
-    if (row.name == "wait") wait_s = row.avg_s;
-  if (steps > 0 && breakdown_.measures()) {
-    report_.result("share_waited", wait_s / training_s_);
-    report_.result("hidden_s", trainer_.hidden_s());
-    std::int64_t number = 0;
-    for (const BucketReport& bucket : trainer_.buckets()) {
-      report_.result(fmt::format("bucket_{}_bytes", number), bucket.bytes);
-      report_.result(fmt::format("bucket_{}_algorithm", number++), std::string(to_string(bucket.algorithm)));
-    }
-  }
+  if (steps > 0) report_communication();
   report_.breakdown(breakdown_);
   const double samples = static_cast<double>(steps) * static_cast<double>(settings_.batch);
   report_.figure_of_merit(steps > 0 ? samples / training_s_ : 0, "samples/s");
   report_.finish(settings_.standard.out_dir);
+}
+
+void Training::report_communication() {
+  double wait_s = 0;
+  for (const auto& row : breakdown_.gather(session_.comm()))
+    if (row.name == "wait") wait_s = row.avg_s;
+  if (breakdown_.measures()) {
+    report_.result("share_waited", wait_s / training_s_);
+    report_.result("hidden_s", trainer_.hidden_s());
+  }
+  if (context_.size() > 1 && settings_.timed_steps > 0) {
+    const StepSeconds seconds = time_steps(context_, settings_, trainer_.data().shape);
+    report_.result("step_us", seconds.together * 1e6);
+    report_.result("step_alone_us", seconds.alone * 1e6);
+    report_.result("share_blocked", seconds.share_blocked());
+  }
+  std::int64_t number = 0;
+  for (const BucketReport& bucket : trainer_.buckets()) {
+    report_.result(fmt::format("bucket_{}_bytes", number), bucket.bytes);
+    report_.result(fmt::format("bucket_{}_algorithm", number++), std::string(to_string(bucket.algorithm)));
+  }
+  const BucketHistogram sizes = trainer_.bucket_sizes();
+  for (const auto& [least, row] : sizes.rows()) {
+    const std::string name = fmt::format("allreduces_of_{}_to_{}_bytes", least, 2 * least - 1);
+    report_.result(name, row.count);
+    if (row.seconds > 0) report_.result(name + "_GB_per_s", row.gigabytes_per_second());
+  }
 }
 
 }  // namespace selvage::sgd

@@ -31,6 +31,7 @@ class Training {
   void write_steps(RunFiles& files, const std::vector<Trainer::Step>& steps);
   void verify_replicas();
   void report_results();
+  void report_communication();
 
   app::Session& session_;
   app::Report& report_;
@@ -38,6 +39,7 @@ class Training {
   app::Breakdown breakdown_;
   app::Breakdown::Phase output_phase_;
   Space space_;
+  Context context_;
   Trainer trainer_;
   std::optional<std::int64_t> resumed_at_;
   std::int64_t last_step_;

@@ -3,6 +3,7 @@
 #include "common/breakdown.hpp"
 #include "common/rank_sums.hpp"
 #include "sgd/random.hpp"
+#include "sgd/step_seconds.hpp"
 #include "sgd/trainer.hpp"
 
 #include <selvage/error.hpp>
@@ -74,14 +75,8 @@ struct Training {
   std::vector<double> time() {
     run(warm_up_steps);
     std::vector<double> seconds;
-    for (int batch = 0; batch < batches; ++batch) {
-      space.fence("bench: before a batch");
-      MPI_Barrier(comm);
-      const double start = MPI_Wtime();
-      run(steps_per_batch);
-      space.fence("bench: end of a batch");
-      seconds.push_back(app::max_over_ranks(comm, "a batch's time", (MPI_Wtime() - start) / steps_per_batch));
-    }
+    for (int batch = 0; batch < batches; ++batch)
+      seconds.push_back(sgd::seconds_of_steps(comm, space, trainer, steps_per_batch));
     static_cast<void>(trainer.report());
     return seconds;
   }

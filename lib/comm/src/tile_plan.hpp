@@ -25,7 +25,6 @@ class TilePlan {
   void start(Executor& executor);
   void finish(Executor& executor);
   void check() const;
-  [[nodiscard]] bool combines_tiles() const { return tiles_ != nullptr; }
   [[nodiscard]] std::string explain() const;
   [[nodiscard]] int device() const { return context_->device(); }
 

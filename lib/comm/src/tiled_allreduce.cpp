@@ -32,9 +32,6 @@ void TiledAllreduce::check() const {
   const detail::DeviceScope scope(plan_->device());
   plan_->check();
 }
-bool TiledAllreduce::combines_tiles() const {
-  return plan_->combines_tiles();
-}
 std::string TiledAllreduce::explain() const {
   return plan_->explain();
 }

@@ -3,7 +3,7 @@
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-figure_of() { sed -n "s/.*\"$2\": \([0-9.]*\).*/\1/p" "$1/run.json"; }
+figure_of() { sed -n "s/.*\"$2\": \([-+.0-9e]*\).*/\1/p" "$1/run.json"; }
 hash_of() { sed -n 's/.*"parameter_hash": "\(.*\)".*/\1/p' "$1/run.json"; }
 
 expect_success 1 "${training[@]}" --out "$scratch/one" --verify --set verify.accuracy=0.9
@@ -24,12 +24,18 @@ for settings in "2" "3 --set comm.bucket_bytes=64" "4 --set comm.overlap=false" 
 done
 
 # Sharded, no rank has all of the momentum: of 180 parameters, in lines of 64 elements.
-expect_success 2 "${training[@]}" --out "$scratch/sharded" --set comm.sharded=true
+expect_success 2 "${training[@]}" --out "$scratch/sharded" --set comm.sharded=true --set run.breakdown=true
 [[ $(figure_of "$scratch/one" momentum_bytes_most) -eq 720 ]] || fail "the momentum is not that of all parameters"
 [[ $(figure_of "$scratch/sharded" momentum_bytes_most) -le 512 ]] || fail "a rank has more than its shards' momentum"
+# What is due to the other ranks, and how buckets travel: one of 180 gradients of 8 bytes in each step but the first.
+share=$(figure_of "$scratch/sharded" share_blocked)
+[[ $share =~ ^(0|0\.[0-9]+|[0-9.]+e-[0-9]+)$ ]] || fail "share_blocked is '$share'"
+[[ $(figure_of "$scratch/sharded" allreduces_of_1024_to_2047_bytes) -eq 27 ]] || fail "the buckets' sizes are not counted"
+[[ -n $(figure_of "$scratch/sharded" allreduces_of_1024_to_2047_bytes_GB_per_s) ]] || fail "no rate of the buckets"
+[[ -z $(figure_of "$scratch/one" share_blocked) ]] || fail "a rank alone is blocked by others"
 # A rank's last kernel publishes tiles, which are added up while others' still run.
 expect_success 2 "${training[@]}" --out "$scratch/tiles" --set comm.tiles=true
-grep -q "the last layer's gradients: TiledAllreduce of 1 tiles between 2 ranks: tiles are combined" "$scratch/tiles/run.json" ||
+grep -q "the last layer's gradients: TiledAllreduce of 1 tiles between 2 ranks" "$scratch/tiles/run.json" ||
   fail "tiles are not combined one by one"
 # A model of one layer, all in tiles; a first layer that is cut in four, and one whose tiles are several.
 for model in "--set model.hidden=[]" "--set model.hidden=[] --set comm.bucket_bytes=32" "--set model.hidden=[5000]"; do
@@ -39,6 +45,20 @@ for model in "--set model.hidden=[]" "--set model.hidden=[] --set comm.bucket_by
     expect_success "${more[0]}" "${training[@]}" "${layers[@]}" "${more[@]:1}" --steps 3 --out "$scratch/layers${more[0]}"
   done
   [[ $(hash_of "$scratch/layers1") == $(hash_of "$scratch/layers3") ]] || fail "other parameters in tiles: $model"
+done
+
+# Files in MNIST's format, where ranks keep all samples, read those of their batches, or unpack what is compressed.
+idx=$scratch/idx
+mkdir "$idx"
+# shellcheck disable=SC2086
+$LAUNCHER 1 "$SAMPLE_DATA" "$idx" || fail "no IDX files"
+expect_success 1 "${training[@]}" --data "$idx" --out "$scratch/idx1" --verify --set verify.accuracy=0.9
+expect_success 3 "${training[@]}" --data "$idx" --out "$scratch/idx3" --set data.resident_bytes=600
+grep -q "samples are read when they are needed, 3 steps at once" "$scratch/idx3/run.json" || fail "samples are kept"
+gzip "$idx"/train-*
+expect_success 2 "${training[@]}" --data "$idx" --out "$scratch/idx2" --set data.resident_bytes=0
+for ranks in 2 3; do
+  [[ $(hash_of "$scratch/idx1") == $(hash_of "$scratch/idx$ranks") ]] || fail "other parameters: IDX files, $ranks ranks"
 done
 
 # Convolutions as well.

@@ -1,5 +1,5 @@
 /// Writes a data set that a perceptron can learn: sample_data PATH [FAULT]. Samples of a class lie around its corner of a
-/// cube. FAULT: label (out of range), nan, shape (fewer labels), width (of the test samples), type (fp64).
+/// cube. Where PATH is a folder, they are files in the IDX format, of images of 2 x 3 pixels. FAULT: label (out of range), nan, shape (fewer labels), width (of the test samples), type (fp64).
 #include "common/hdf5_file.hpp"
 #include "sgd/random.hpp"
 
@@ -7,9 +7,12 @@
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -61,11 +64,38 @@ void write(const std::string& path, const std::string& fault) {
   app::write_hdf5(MPI_COMM_WORLD, path, arrays, {{"classes", classes}});
 }
 
+void write_bytes(const std::string& path, const std::vector<std::int64_t>& extent,
+                 const std::vector<char>& values) {
+  std::ofstream file(path, std::ios::binary);
+  file.write("\0\0\x08", 3);
+  file.put(static_cast<char>(extent.size()));
+  for (const std::int64_t length : extent)
+    for (const int shift : {24, 16, 8, 0}) file.put(static_cast<char>(length >> shift & 0xff));
+  file.write(values.data(), static_cast<std::streamsize>(values.size()));
+}
+
+void write_idx(const std::string& folder) {
+  sgd::Random random(7, 0);
+  for (const auto& [name, samples] : {std::pair("train", 203), std::pair("t10k", 50)}) {
+    Part part{.samples = samples, .width = 6};
+    fill(part, random);
+    std::vector<char> pixels;
+    for (const float feature : part.features) pixels.push_back(static_cast<char>(100 * feature + 50));
+    const std::string prefix = folder + "/" + name;
+    write_bytes(prefix + "-images-idx3-ubyte", {samples, 2, 3}, pixels);
+    write_bytes(prefix + "-labels-idx1-ubyte", {samples}, {part.labels.begin(), part.labels.end()});
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  if (argc >= 2) write(argv[1], argc > 2 ? argv[2] : "");
+  if (argc >= 2 && std::filesystem::is_directory(argv[1])) {
+    write_idx(argv[1]);
+  } else if (argc >= 2) {
+    write(argv[1], argc > 2 ? argv[2] : "");
+  }
   MPI_Finalize();
   return argc >= 2 ? 0 : 2;
 }

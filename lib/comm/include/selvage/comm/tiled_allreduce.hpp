@@ -112,9 +112,6 @@ class TiledAllreduce {
   }
   /// Throws what the device found while it waited; see HaloExchange::check.
   void check() const;
-  /// Whether tiles are combined one by one. On GPUs that is done by kernels alone, so that operations can be captured in
-  /// a graph; where everything is combined in finish(), that depends on the algorithm.
-  [[nodiscard]] bool combines_tiles() const;
   /// When tiles are combined, and why not earlier.
   [[nodiscard]] std::string explain() const;
 

@@ -1,0 +1,74 @@
+"""What benchmarks of PyTorch on several GPUs share: a process per GPU, numbers of all of them, and times."""
+import contextlib
+import os
+import sys
+import tempfile
+import time
+
+# Before torch and NCCL are loaded: a program that dies with multicast can take the switch down.
+os.environ["TORCH_SYMM_MEM_DISABLE_MULTICAST"] = "1"
+os.environ["NCCL_NVLS_ENABLE"] = "0"
+
+try:
+    import torch
+    import torch.distributed as dist
+except ImportError as import_error:
+    sys.exit(f"{sys.argv[0]}: error: {sys.executable} has no {import_error.name}")
+
+
+@contextlib.contextmanager
+def joined(rank, gpus, rendezvous):
+    """This process on its GPU, among the others; gives a group whose members talk by way of the hosts."""
+    torch.cuda.set_device(rank)
+    dist.init_process_group("nccl", init_method=f"file://{rendezvous}", rank=rank, world_size=gpus,
+                            device_id=torch.device("cuda", rank))
+    control = dist.new_group(backend="gloo")
+    yield control
+    torch.cuda.synchronize()
+    dist.barrier(group=control)
+    dist.destroy_process_group()
+
+
+def spawn(run_rank, gpus, *arguments):
+    """run_rank(rank, gpus, rendezvous, *arguments) in a process for each GPU."""
+    with tempfile.TemporaryDirectory() as directory:
+        torch.multiprocessing.spawn(run_rank, (gpus, f"{directory}/rendezvous", *arguments), nprocs=gpus)
+
+
+def require_gpus(parser, gpus, least):
+    if not least <= gpus <= torch.cuda.device_count():
+        parser.error(f"--gpus {gpus}: from {least} to the {torch.cuda.device_count()} that torch finds here")
+
+
+def everywhere(value, operation, control):
+    """One number of all ranks, by way of the hosts."""
+    tensor = torch.tensor([value], dtype=torch.float64)
+    dist.all_reduce(tensor, operation, group=control)
+    return tensor.item()
+
+
+def known_values(count):
+    """Of a rank, this times its number from 1 on; of all of them, known_sums(). Exact in fp32, whatever the order."""
+    return torch.arange(count, device="cuda") % 97 + 1
+
+
+def known_sums(count):
+    ranks = dist.get_world_size()
+    return (known_values(count) * (ranks * (ranks + 1) // 2)).float()
+
+
+def seconds_per_call(call, count, control):
+    """Of the slowest rank."""
+    torch.cuda.synchronize()
+    dist.barrier(group=control)
+    start = time.perf_counter()
+    for _ in range(count):
+        call()
+    torch.cuda.synchronize()
+    return everywhere((time.perf_counter() - start) / count, dist.ReduceOp.MAX, control)
+
+
+def origin(gpus):
+    """What a record says of software and hardware."""
+    return {"commit": f"torch {torch.__version__}",
+            "hardware": os.environ.get("SELVAGE_HARDWARE") or f"{gpus}x{torch.cuda.get_device_name()}"}
