@@ -18,6 +18,11 @@ for case in "2 --precision mixed" "3 --set list.kind=half" "4" "8 --set list.kin
   expect_text "^VERIFY ok known figures" "lj.toml on $case"
   expect_text "^VERIFY ok momentum" "lj.toml on $case"
 done
+# Ghosts that kernels send by themselves, in steps in which nothing is measured.
+for ranks in 1 2 4; do
+  SELVAGE_INITIATION=kernel expect_success "$ranks" "$INPUTS/lj.toml" "${quiet[@]}" --set list.kind=full --set output.thermo_every=50
+  expect_text "^VERIFY ok known figures" "lj.toml by kernels on $ranks"
+done
 SELVAGE_LOGICAL_HOSTS=2x2 expect_success 4 "$INPUTS/lj.toml" "${quiet[@]}"
 expect_text "^VERIFY ok known figures" "lj.toml on 2x2 logical hosts"
 expect_success 4 "$INPUTS/drift.toml" "${quiet[@]}" --steps 400
