@@ -1,6 +1,7 @@
 #pragma once
 
 #include "md/atoms.hpp"
+#include "md/mirrored.hpp"
 #include "md/thermostat.hpp"
 
 #include <Kokkos_Core.hpp>
@@ -25,7 +26,9 @@ class RunawayWatch {
   static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
   using Seen = Kokkos::View<std::int64_t[2], typename Space::memory_space>;  ///< step and id
 
-  explicit RunawayWatch(const Space& space) : seen_("runaway") { Kokkos::deep_copy(space, seen_, none); }
+  explicit RunawayWatch(const Space& space) : seen_("runaway") {
+    Kokkos::deep_copy(space, seen_.view(), none);
+  }
 
   /// Notes an atom of `step`; of several in the first such step the lowest id stays.
   KOKKOS_FUNCTION static void note(const Seen& seen, std::int64_t step, std::int64_t id) {
@@ -34,19 +37,17 @@ class RunawayWatch {
     Kokkos::atomic_min(&seen(1), id);
   }
 
-  [[nodiscard]] const Seen& seen() const { return seen_; }
+  [[nodiscard]] const Seen& seen() const { return seen_.view(); }
 
   /// Waits for what was enqueued. \return nothing as long as all is well
   [[nodiscard]] std::optional<Runaway> look(const Space& space) const {
-    const auto host = Kokkos::create_mirror_view(seen_);
-    Kokkos::deep_copy(space, host, seen_);
-    space.fence("md: looking for runaways");
+    const auto host = seen_.read(space);
     if (host(0) == none) return {};
     return Runaway{host(0), host(1)};
   }
 
  private:
-  Seen seen_;
+  Mirrored<std::int64_t[2], Space> seen_;
 };
 
 namespace detail {

@@ -3,6 +3,7 @@
 #include "md/atom_teams.hpp"
 #include "md/cells.hpp"
 #include "md/engine_options.hpp"
+#include "md/mirrored.hpp"
 
 #include <Kokkos_Core.hpp>
 
@@ -37,6 +38,7 @@ struct FindNeighbours {
   Array<int> begin;
   Array<int> order;
   CellGrid<Real> grid;
+  Kokkos::View<int, typename Space::memory_space> longest;  ///< of the lists that there was no room for
   Real squared_cutoff;
   int owned;
   bool half;
@@ -68,7 +70,7 @@ struct FindNeighbours {
     return {begin(grid.index(rows.cell[0] - reach, y, z)), begin(grid.index(rows.cell[0] + reach, y, z) + 1)};
   }
 
-  KOKKOS_FUNCTION void operator()(int atom, int& longest) const {
+  KOKKOS_FUNCTION void operator()(int atom) const {
     const Position<Real> x = positions(atom);
     const Rows rows = rows_around(x);
     int found = 0;
@@ -81,11 +83,11 @@ struct FindNeighbours {
       }
     }
     finish(atom, rows, found);
-    if (found > longest) longest = found;
   }
   KOKKOS_FUNCTION void finish(int atom, const Rows& rows, int found) const {
     table.counts(atom) = found;
     table.at_side(atom) = grid.reaches_ghosts(rows.cell[0], rows.cell[1], rows.cell[2]);
+    if (found > static_cast<int>(table.neighbours.extent(1))) Kokkos::atomic_max(&longest(), found);
   }
 
   /// Adds the neighbours among places [first, last) in the order of cells. \return how many there are then
@@ -145,20 +147,12 @@ struct FindNeighboursByLanes {
   Find find;
   AtomTeams<Space> teams;
 
-  KOKKOS_FUNCTION void operator()(const Team& team, int& longest) const {
-    int most = 0;
-    Kokkos::parallel_reduce(
-        Kokkos::TeamThreadRange(team, teams.range(team).begin, teams.range(team).end),
-        [&](int atom, int& of_thread) {
-          const int found = list(team, atom);
-          if (found > of_thread) of_thread = found;
-        },
-        Kokkos::Max<int>(most));
-    if (most > longest) longest = most;
+  KOKKOS_FUNCTION void operator()(const Team& team) const {
+    teams.each(team, [&](int atom) { list(team, atom); });
   }
 
  private:
-  KOKKOS_FUNCTION int list(const Team& team, int atom) const {
+  KOKKOS_FUNCTION void list(const Team& team, int atom) const {
     const Position<Real> x = find.positions(atom);
     const auto rows = find.rows_around(x);
     int found = 0;
@@ -171,7 +165,6 @@ struct FindNeighboursByLanes {
         },
         found);
     Kokkos::single(Kokkos::PerThread(team), [&]() { find.finish(atom, rows, found); });
-    return found;
   }
 };
 
@@ -219,27 +212,26 @@ class NeighbourList {
                                                    bins.begin(),
                                                    bins.order(),
                                                    bins.grid(),
+                                                   longest_.view(),
                                                    static_cast<Real>(cutoff_ * cutoff_),
                                                    atoms.owned,
 
                                                    kind_ == ListKind::half};
-    int longest = 0;
     const AtomTeams<Space> teams(space, atoms.owned, 32);
     if (teams.lanes() > 1) {
-      Kokkos::parallel_reduce("md::find_neighbours", teams.policy(space),
-                              detail::FindNeighboursByLanes<Real, Space>{find, teams},
-                              Kokkos::Max<int>(longest));
+      Kokkos::parallel_for("md::find_neighbours", teams.policy(space),
+                           detail::FindNeighboursByLanes<Real, Space>{find, teams});
     } else {
-      Kokkos::parallel_reduce("md::find_neighbours", Kokkos::RangePolicy<Space>(space, 0, atoms.owned), find,
-                              Kokkos::Max<int>(longest));
+      Kokkos::parallel_for("md::find_neighbours", Kokkos::RangePolicy<Space>(space, 0, atoms.owned), find);
     }
-    return longest;
+    return longest_.read(space);
   }
 
   ListKind kind_;
   double cutoff_;
   int room_ = 32;
   NeighbourTable<Space> table_;
+  Mirrored<int, Space> longest_{"longest list"};  ///< ever, but for those that there was room for
 };
 
 }  // namespace selvage::md

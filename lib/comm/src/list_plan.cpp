@@ -206,8 +206,8 @@ ListPortTable ListPlan::open_port(Executor& executor, std::size_t element_bytes)
         "other's memory, by the peer transport, and on hosts the initiation kernel");
   }
   begin(executor);
-  // Kernels may still use the table of before.
-  executor.fence();
+  // Kernels may still use the table of before; a rebuild has waited for them.
+  if (!std::exchange(fenced_for_port_, false)) executor.fence();
   ListPortTable table;
   noting_failure([&] {
     if (!port_) port_ = std::make_unique<ListPortPlan>(*context_, first_tag_ + port_tag, on_host_);

@@ -111,6 +111,7 @@ class ListPlan {
   std::map<int, Path> chosen_;                    ///< by rank
   std::map<Transport, std::unique_ptr<ListPath>> paths_;
   std::unique_ptr<ListPortPlan> port_;
+  bool fenced_for_port_ = false;       ///< nothing uses a port since the last rebuild
   KernelListPath* kernels_ = nullptr;  ///< of paths_: that of peers, where kernels signal and wait
   std::unique_ptr<ListPath> self_path_;
   bool fences_first_ = false;

@@ -33,8 +33,10 @@ void ListPlan::rebuild(Executor& executor, const ListSource& source, std::int64_
     }
   }
   place_arrivals();
+  if (kernels_ != nullptr) kernels_->look_at_state(executor);
   // Lists may be used on another instance, and the caller's go.
   executor.fence();
+  fenced_for_port_ = true;
   if (kernels_ != nullptr) noting_failure([&] { kernels_->take_lists(runs_in_kernels(), executor); });
 }
 

@@ -38,6 +38,7 @@ class KernelLists final : public KernelListPath {
 
   void connect(std::span<ListLink* const> links, Executor& executor) override;
   void connect_self(ListLink& self, Executor& executor) override;
+  void look_at_state(Executor& executor) override;
   void take_lists(bool with_self, Executor& executor) override;
 
   void start(const ListStep& step) override {
@@ -171,17 +172,20 @@ void KernelLists::connect_self(ListLink& self, Executor& executor) {
   peer.own = peer.remote = reinterpret_cast<KernelListFlags*>(flags.data);
 }
 
+void KernelLists::look_at_state(Executor& executor) {
+  if (fault_ != nullptr) state_.start_to_host(executor);
+}
+
 /// A rebuild is an epoch too, so that epochs are the plan's as long as no graph is replayed.
 void KernelLists::take_lists(bool with_self, Executor& executor) {
   if (fault_ == nullptr) {
     fault_memory_ = executor.allocate_staging(sizeof(ListFault));
     fault_ = new (fault_memory_.data) ListFault();
     *state_.reserve<ListState>(1, executor) = {};
-    state_.to_kernels(executor);
   }
-  read_epoch(executor);
   check();
-  state_.host<ListState>()->epoch = ++epoch_;
+  // Graphs may have gone on since the host last knew.
+  epoch_ = ++state_.host<ListState>()->epoch;
   state_.to_kernels(executor);
   with_self_ = with_self;
   upload(executor);

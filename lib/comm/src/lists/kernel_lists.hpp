@@ -13,7 +13,9 @@ class KernelListPath : public ListPath {
  public:
   /// This rank's own link.
   virtual void connect_self(ListLink& self, Executor& executor) = 0;
-  /// After each rebuild, when all ranges are known. Waits for what was enqueued.
+  /// Before the fence before take_lists().
+  virtual void look_at_state(Executor& executor) = 0;
+  /// After each rebuild, when all ranges are known, and a fence.
   /// \param with_self  whether this path serves this rank's own link too
   virtual void take_lists(bool with_self, Executor& executor) = 0;
   /// All of an operation, after start(): the second half, or both in one kernel.

@@ -66,9 +66,13 @@ class MirroredBuffer {
   void to_kernels(Executor& executor) const {
     executor.stage_in(kernels_.as<std::byte>(), host_.data, used_);
   }
+  /// Enqueued: the host's image is there after a fence.
+  void start_to_host(Executor& executor) const {
+    executor.stage_out(host_.data, kernels_.as<std::byte>(), used_);
+  }
   /// Has happened when it returns.
   void to_host(Executor& executor) const {
-    executor.stage_out(host_.data, kernels_.as<std::byte>(), used_);
+    start_to_host(executor);
     executor.fence();
   }
 
