@@ -60,7 +60,7 @@ LtProduct::Layout LtProduct::layout(int rows, int columns, int distance) {
   return Layout(made);
 }
 
-LtProduct::Preference LtProduct::preference() const {
+LtProduct::Preference LtProduct::preference(std::size_t workspace_bytes) const {
   cublasLtMatmulPreference_t made = nullptr;
   check_cublas(cublasLtMatmulPreferenceCreate(&made), "cublasLtMatmulPreferenceCreate");
   Preference preference(made);
@@ -68,7 +68,7 @@ LtProduct::Preference LtProduct::preference() const {
     check_cublas(cublasLtMatmulPreferenceSetAttribute(made, attribute, &value, sizeof(value)),
                  "cublasLtMatmulPreferenceSetAttribute");
   };
-  set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, place_.workspace_bytes);
+  set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{workspace_bytes});
   const std::uint32_t first = shape_.alignment_of_b;
   const std::uint32_t second = shape_.alignment_of_a;
   const std::uint32_t result = shape_.alignment_of_result;
@@ -80,12 +80,18 @@ LtProduct::Preference LtProduct::preference() const {
 }
 
 std::vector<Algorithm> LtProduct::algorithms() const {
+  std::vector<Algorithm> all = algorithms(place_.workspace_bytes);
+  for (const Algorithm& algorithm : algorithms(0)) all.push_back(algorithm);
+  return all;
+}
+
+std::vector<Algorithm> LtProduct::algorithms(std::size_t workspace_bytes) const {
   constexpr int most = 12;
   std::array<cublasLtMatmulHeuristicResult_t, most> found{};
   int count = 0;
-  const cublasStatus_t status =
-      cublasLtMatmulAlgoGetHeuristic(handle(), description_.get(), b_.get(), a_.get(), result_.get(),
-                                     result_.get(), preference().get(), most, found.data(), &count);
+  const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+      handle(), description_.get(), b_.get(), a_.get(), result_.get(), result_.get(),
+      preference(workspace_bytes).get(), most, found.data(), &count);
   if (status == CUBLAS_STATUS_NOT_SUPPORTED) return {};
   check_cublas(status, "cublasLtMatmulAlgoGetHeuristic");
   std::vector<Algorithm> algorithms;

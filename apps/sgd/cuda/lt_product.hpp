@@ -48,7 +48,8 @@ class LtProduct {
   /// \throws Error{cuda}
   LtProduct(const ProductPlace& place, const ProductShape& shape);
 
-  /// What cuBLASLt thinks fastest, best first; none where it has nothing.
+  /// What cuBLASLt thinks fastest, best first, then the same of those that need no workspace, which split no sums and so need
+  /// no memset; none where it has nothing.
   [[nodiscard]] std::vector<Algorithm> algorithms() const;
   /// result = a b, enqueued. \return what cuBLASLt says: not every algorithm that it names can run
   [[nodiscard]] cublasStatus_t enqueue(const Algorithm& algorithm, const float* a, const float* b,
@@ -64,7 +65,8 @@ class LtProduct {
   using Preference = std::unique_ptr<cublasLtMatmulPreferenceOpaque_t, Destroy>;
 
   [[nodiscard]] static Layout layout(int rows, int columns, int distance);
-  [[nodiscard]] Preference preference() const;
+  [[nodiscard]] Preference preference(std::size_t workspace_bytes) const;
+  [[nodiscard]] std::vector<Algorithm> algorithms(std::size_t workspace_bytes) const;
   /// cuBLAS's handle is one of cuBLASLt too.
   [[nodiscard]] cublasLtHandle_t handle() const { return reinterpret_cast<cublasLtHandle_t>(place_.handle); }
 

@@ -13,7 +13,7 @@ namespace selvage::sgd {
 /// Products by the fastest of cuBLAS's algorithms for each shape, as timed when the shape is met first.
 ///
 /// cuBLAS's own choice for a product of some thousand elements may be a kernel of 8 us with a memset and another kernel
-/// before it, where others take 3 us. The cuBLASLt guide suggests to time what its heuristic gives.
+/// before it, where similar products take 3 us. The cuBLASLt guide suggests to time what its heuristic gives.
 class TimedProducts {
  public:
   TimedProducts(const Space& space, const ProductPlace& place) : space_(space), place_(place) {}
