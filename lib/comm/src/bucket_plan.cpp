@@ -193,7 +193,8 @@ void BucketPlan::make_buckets() {
 
 int BucketPlan::multiprocessors() const {
   constexpr int enough_for_two = 32;
-  return options_.multiprocessors.value_or(context_->size() <= 2 ? enough_for_two : 0);
+  constexpr int enough_for_more = 16;
+  return options_.multiprocessors.value_or(context_->size() <= 2 ? enough_for_two : enough_for_more);
 }
 
 std::unique_ptr<CollectivePlan> BucketPlan::make_collective(const Elements& elements,
