@@ -18,10 +18,20 @@ void Breakdown::add(Phase phase, double seconds, std::int64_t calls) {
   record.calls += calls;
 }
 
+DeviceSpans& Breakdown::spans() {
+  if (!spans_) spans_ = make_device_spans();
+  return *spans_;
+}
+
+double Breakdown::seconds(Phase phase) const {
+  const auto number = static_cast<std::size_t>(phase);
+  return records_[number].seconds + (spans_ ? spans_->seconds(number) : 0);
+}
+
 std::vector<Breakdown::Row> Breakdown::gather(MPI_Comm comm) const {
   const int count = static_cast<int>(records_.size());
   std::vector<double> own(records_.size());
-  for (std::size_t i = 0; i < own.size(); ++i) own[i] = records_[i].seconds;
+  for (std::size_t i = 0; i < own.size(); ++i) own[i] = seconds(Phase{i});
   std::vector<double> least(own.size()), sum(own.size()), most(own.size());
   check_mpi(MPI_Allreduce(own.data(), least.data(), count, MPI_DOUBLE, MPI_MIN, comm),
             "MPI_Allreduce of times");

@@ -73,6 +73,37 @@ TEST(Breakdown, CountsAndTimesEachCall) {
   EXPECT_GT(rows[0].max_s, 0.0);
 }
 
+/// Long enough to be told from nothing, on a host and on a GPU.
+struct Spin {
+  Kokkos::View<double*> result;
+  KOKKOS_FUNCTION void operator()(int i) const {
+    double value = i;
+    for (int k = 0; k < 2'000'000; ++k) value = value * 0.999 + 0.5;
+    result(i) = value;
+  }
+};
+
+TEST(Breakdown, TimesWhatAnInstanceDoesInAPhase) {
+  using Instance = Kokkos::DefaultExecutionSpace;
+  const Kokkos::View<double*> result("result", 4);
+  Breakdown breakdown("demo", true);
+  const auto busy = breakdown.phase("busy");
+  const auto idle = breakdown.phase("idle");
+  for (int i = 0; i < 3; ++i) {
+    {
+      const auto timer = breakdown.time(Instance(), busy);
+      Kokkos::parallel_for(Kokkos::RangePolicy<Instance>(0, 4), Spin{result});
+    }
+    const auto timer = breakdown.time(Instance(), idle);
+  }
+  EXPECT_GT(breakdown.seconds(busy), 10 * breakdown.seconds(idle));
+  EXPECT_GT(breakdown.seconds(idle), 0.0);
+  const double before = breakdown.seconds(busy);
+  { const auto timer = breakdown.time(Instance(), busy); }
+  EXPECT_GT(breakdown.seconds(busy), before);
+  EXPECT_EQ(breakdown.gather(MPI_COMM_SELF)[0].calls, 4);
+}
+
 TEST(Breakdown, OnlyMarksRegionsWhereItDoesNotMeasure) {
   const RegionListener listener;
   Breakdown breakdown("demo", false);
