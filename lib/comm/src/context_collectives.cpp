@@ -148,14 +148,14 @@ void ContextState::agree(const std::optional<Error>& failure, std::string_view o
   throw Error(static_cast<ErrorKind>(message.kind), message.text, message.native_code);
 }
 
-/// On users_comm_, as all_part_in_order(): on comm_ a call that another rank gave up may still be open, which this one would
-/// match.
+/// On a communicator of its own: on comm_ a call that another rank gave up may still be open, which this one would match;
+/// here it can only match another parting, where some ranks skip theirs.
 void ContextState::try_barrier() noexcept {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized || std::uncaught_exceptions() != 0) return;
   MPI_Request request = MPI_REQUEST_NULL;
-  if (MPI_Ibarrier(users_comm_, &request) != MPI_SUCCESS || !completes_soon(request)) give_up();
+  if (MPI_Ibarrier(parting_comm_, &request) != MPI_SUCCESS || !completes_soon(request)) give_up();
 }
 
 bool ContextState::completes_soon(MPI_Request& request) noexcept {

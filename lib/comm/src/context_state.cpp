@@ -55,6 +55,7 @@ ContextState::ContextState(MPI_Comm comm, int device, std::any space)
   const DeviceScope scope(device_);
   comm_ = duplicate(comm);
   users_comm_ = duplicate(comm_);
+  parting_comm_ = duplicate(comm_);
   check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
   tag_limit_ = largest_tag(comm_);
@@ -95,7 +96,7 @@ ContextState::~ContextState() {
   MPI_Finalized(&finalized);
   // While an exception unwinds, other ranks may never come to a collective call; they are about to be ended.
   if (finalized || std::uncaught_exceptions() != 0 || !all_part_in_order()) return;
-  for (MPI_Comm* comm : {&users_comm_, &comm_}) MPI_Comm_free(comm);
+  for (MPI_Comm* comm : {&parting_comm_, &users_comm_, &comm_}) MPI_Comm_free(comm);
 }
 
 /// Whether all ranks are here, and none has given up: only then is no message on its way over comm_. A freed

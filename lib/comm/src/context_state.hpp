@@ -144,6 +144,7 @@ class ContextState {
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   MPI_Comm users_comm_ = MPI_COMM_NULL;
+  MPI_Comm parting_comm_ = MPI_COMM_NULL;  ///< of try_barrier() alone
   bool has_given_up_ = false;
   int rank_ = 0;
   int size_ = 0;
