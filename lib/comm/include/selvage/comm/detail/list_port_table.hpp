@@ -23,8 +23,9 @@ struct ListPortPlace {
   std::int32_t ghost;  ///< among those that the peer has of this rank
 };
 
-/// What a port's kernels keep from launch to launch, in memory of their own: captured graphs can be replayed. Each word is
-/// written by kernels in which nobody else reads it, but for `awaited`, which all teams that write it write alike.
+/// What a port's kernels keep from launch to launch, in memory of their own: captured graphs can be replayed. No word is
+/// written by a kernel in which another team reads it, but for `failed`, which is atomic; all teams that write `awaited`
+/// write the same.
 struct ListPortState {
   std::uint64_t putting = 0;  ///< epoch of the last launch that put; by the first team of each such launch
   std::uint64_t told =
