@@ -3,6 +3,7 @@
 #include "common/descriptor.hpp"
 
 #include <selvage/error.hpp>
+#include <selvage/special_file.hpp>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -82,16 +83,17 @@ void publish_file(const std::string& path) {
 }
 
 void replace_file(const std::string& path, std::string_view text) {
-  const std::string partial = partial_path(path);
+  const bool is_replaced = !is_special_file(path);
+  const std::string aside = is_replaced ? partial_path(path) : path;
   {
-    const Descriptor file(partial, O_CREAT | O_TRUNC | O_WRONLY);
-    if (file.number() < 0) throw_io_error("cannot create", partial, errno);
+    const Descriptor file(aside, is_replaced ? O_CREAT | O_TRUNC | O_WRONLY : O_WRONLY);
+    if (file.number() < 0) throw_io_error(is_replaced ? "cannot create" : "cannot write", aside, errno);
     if (const int reason = file.write_all(text)) {
-      unlink(partial.c_str());
+      if (is_replaced) unlink(aside.c_str());
       throw_io_error("cannot write", path, reason);
     }
   }
-  publish_file(path);
+  if (is_replaced) publish_file(path);
 }
 
 }  // namespace selvage::app

@@ -20,7 +20,8 @@ void hold_room(const std::string& path, std::uint64_t bytes);
 /// Flushes PATH.partial to the disk and renames it to PATH. \throws Error{io}; PATH.partial is then removed
 void publish_file(const std::string& path);
 
-/// Replaces a small file: written as PATH.partial, flushed to the disk, renamed. One rank.
+/// Replaces a small file: written as PATH.partial, flushed to the disk, renamed. A device or a pipe is written into. One
+/// rank.
 /// \throws Error{io} with path and reason; the earlier file is then still there
 void replace_file(const std::string& path, std::string_view text);
 

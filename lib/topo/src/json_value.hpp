@@ -1,6 +1,7 @@
 #pragma once
 
 #include "names.hpp"
+#include "text_file.hpp"
 
 #include <selvage/error.hpp>
 
@@ -104,8 +105,7 @@ template <NamedEnum Enum>
 void read(const JsonValue& from, Enum& to) {
   static constexpr auto names = names_of(Enum{});
   const auto found = std::ranges::find(names, from.text());
-  if (found == names.end())
-    from.fail(fmt::format("is '{}', which has no meaning here", from.text().substr(0, 40)));
+  if (found == names.end()) from.fail(fmt::format("is '{}', which has no meaning here", shown(from.text())));
   to = static_cast<Enum>(found - names.begin());
 }
 

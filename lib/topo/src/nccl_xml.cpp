@@ -1,4 +1,5 @@
 #include "pretended_ranks.hpp"
+#include "text_file.hpp"
 
 #include <selvage/error.hpp>
 #include <selvage/topo/machine_files.hpp>
@@ -100,7 +101,7 @@ CpuList NcclReader::cpus_of(std::string_view affinity) const {
     unsigned bits = 0;
     const char text[] = {*digit};
     if (std::from_chars(text, text + 1, bits, 16).ec != std::errc())
-      fail(fmt::format("has the affinity '{}', which is no mask of processors", affinity.substr(0, 40)));
+      fail(fmt::format("has the affinity '{}', which is no mask of processors", shown(affinity)));
     for (int bit = 0; bit < 4; ++bit, ++cpu) {
       if ((bits >> bit & 1U) != 0) cpus.push_back(cpu);
     }
@@ -135,7 +136,7 @@ Gpu NcclReader::gpu_of(pugi::xml_node pci, pugi::xml_node gpu) const {
   out.pci_bus_id = normalized_pci_bus_id(pci.attribute("busid").as_string());
   if (out.pci_bus_id.empty())
     fail(fmt::format("has a GPU whose busid '{}' is not a PCI bus id such as 0000:1b:00.0",
-                     std::string_view(pci.attribute("busid").as_string()).substr(0, 40)));
+                     shown(pci.attribute("busid").as_string())));
   const int architecture = gpu.attribute("sm").as_int(0);
   out.name = architecture > 0 ? fmt::format("GPU of sm_{}", architecture) : "GPU";
   out.memory_bytes = Figure<std::uint64_t>::unknown(not_told);
@@ -153,8 +154,7 @@ void NcclReader::add_links(pugi::xml_node element, std::vector<NvLink>& links) c
   const std::string_view kind = element.attribute("tclass").as_string();
   const int count = element.attribute("count").as_int(0);
   if (count < 1 || count > most_links - static_cast<int>(links.size()))
-    fail(fmt::format("has an <nvlink> with the count '{}'",
-                     std::string_view(element.attribute("count").as_string()).substr(0, 40)));
+    fail(fmt::format("has an <nvlink> with the count '{}'", shown(element.attribute("count").as_string())));
   NvLink link;
   link.pci_bus_id = normalized_pci_bus_id(element.attribute("target").as_string());
   if (kind.starts_with("0x03") && !link.pci_bus_id.empty()) link.end = LinkEnd::gpu;

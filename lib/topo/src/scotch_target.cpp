@@ -37,7 +37,7 @@ class Words {
     int value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || value < least || value > most) {
-      fail(fmt::format("{} '{}' is not a whole number from {} to {}", what, text.substr(0, 40), least, most));
+      fail(fmt::format("{} '{}' is not a whole number from {} to {}", what, shown(text), least, most));
     }
     return value;
   }
@@ -166,7 +166,7 @@ Fabric fabric_from_scotch_target(std::string_view text, const std::string& name)
   } else if (kind == "deco") {
     parts = deco_parts(words);
   } else {
-    words.fail(fmt::format("'{}' is none of tleaf, cmplt and deco", kind.substr(0, 40)));
+    words.fail(fmt::format("'{}' is none of tleaf, cmplt and deco", shown(kind)));
   }
   words.end();
   parts.description = fmt::format("{}, {} targets", kind, name);

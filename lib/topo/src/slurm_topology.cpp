@@ -111,7 +111,7 @@ SwitchLine SlurmTree::parsed(std::string_view text, std::size_t line) const {
     const auto equals = word.find('=');
     const std::string key = lower(trimmed(word.substr(0, equals)));
     const std::string_view value = equals == std::string_view::npos ? "" : trimmed(word.substr(equals + 1));
-    if (value.empty()) fail(line, fmt::format("'{}' is not KEY=VALUE", word.substr(0, 40)));
+    if (value.empty()) fail(line, fmt::format("'{}' is not KEY=VALUE", shown(word)));
     if (key == "switchname" || key == "blockname") {
       out.name = value;
     } else if (key == "nodes") {
@@ -121,7 +121,7 @@ SwitchLine SlurmTree::parsed(std::string_view text, std::size_t line) const {
     } else if (key == "level") {
       is_printed = true;
     } else if (key != "linkspeed" && key != "blockindex" && key != "blocksize") {
-      fail(line, fmt::format("'{}' is none of SwitchName, Nodes, Switches and LinkSpeed", key.substr(0, 40)));
+      fail(line, fmt::format("'{}' is none of SwitchName, Nodes, Switches and LinkSpeed", shown(key)));
     }
   }
   // What scontrol prints of an upper switch also lists all hosts below it.

@@ -1,9 +1,11 @@
 #include "text_file.hpp"
 
 #include <selvage/error.hpp>
+#include <selvage/special_file.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -38,16 +40,18 @@ std::string read_text_file(const std::string& path) {
 }
 
 void write_text_file(const std::string& path, std::string_view text) {
-  const std::string partial = path + ".partial";
-  File file(std::fopen(partial.c_str(), "wb"));
+  const bool is_replaced = !is_special_file(path);
+  const std::string aside = is_replaced ? path + ".partial" : path;
+  File file(std::fopen(aside.c_str(), "wb"));
   if (!file) fail(ErrorKind::io, "write", path);
-  const bool written = std::fwrite(text.data(), 1, text.size(), file.get()) == text.size();
-  if (std::fclose(file.release()) != 0 || !written || std::rename(partial.c_str(), path.c_str()) != 0) {
-    const int code = errno;
-    (void)std::remove(partial.c_str());
-    errno = code;
-    fail(ErrorKind::io, "write", path);
-  }
+  const bool is_written = std::fwrite(text.data(), 1, text.size(), file.get()) == text.size();
+  const bool is_complete = std::fclose(file.release()) == 0 && is_written;
+  if (!is_replaced && is_complete) return;
+  if (is_complete && std::rename(aside.c_str(), path.c_str()) == 0) return;
+  const int code = errno;
+  if (is_replaced) (void)std::remove(aside.c_str());
+  errno = code;
+  fail(ErrorKind::io, "write", path);
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -65,6 +69,13 @@ std::string_view trimmed(std::string_view text) {
   const auto begin = text.find_first_not_of(" \t\r");
   if (begin == std::string_view::npos) return {};
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
+std::string shown(std::string_view text) {
+  std::string out(text.substr(0, 40));
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return out;
 }
 
 }  // namespace selvage::topo

@@ -9,7 +9,7 @@ namespace selvage::topo {
 /// \throws Error{input} with the path and the system's reason
 [[nodiscard]] std::string read_text_file(const std::string& path);
 
-/// Replaces a file; what was there stays until the new one is complete.
+/// Replaces a file; what was there stays until the new one is complete. A device or a pipe is written into.
 /// \throws Error{io} with the path and the system's reason
 void write_text_file(const std::string& path, std::string_view text);
 
@@ -18,5 +18,8 @@ void write_text_file(const std::string& path, std::string_view text);
 
 /// Without blanks, tabs and carriage returns at both ends.
 [[nodiscard]] std::string_view trimmed(std::string_view text);
+
+/// What a message repeats of a file: bytes that can be printed, and not too many.
+[[nodiscard]] std::string shown(std::string_view text);
 
 }  // namespace selvage::topo

@@ -20,14 +20,6 @@ constexpr std::array<const char*, 6> columns = {"from",          "to",          
   throw Error(ErrorKind::input, fmt::format("{}:{}: {}", name, line, what));
 }
 
-/// What a message repeats of a file: bytes that can be printed, and not too many.
-std::string shown(std::string_view text) {
-  std::string out(text.substr(0, 40));
-  std::replace_if(
-      out.begin(), out.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  return out;
-}
-
 std::uint64_t number(std::string_view text, const char* column, const std::string& name, std::size_t line) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

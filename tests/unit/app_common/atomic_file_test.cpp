@@ -41,6 +41,14 @@ TEST(AtomicFile, ReportsADirectoryInItsWay) {
   EXPECT_FALSE(std::filesystem::exists(dir / "a.partial"));
 }
 
+TEST(AtomicFile, WritesIntoDevices) {
+  app::replace_file("/dev/null", "one");
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  EXPECT_EQ(error_message(ErrorKind::io, [] { app::replace_file("/dev/full", "one"); }),
+            "cannot write /dev/full: No space left on device");
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
+}
+
 TEST(AtomicFile, ReservesNothingBeyondTheLimit) {
   const TemporaryDirectory dir;
   const FileSizeLimit full(1000);

@@ -141,6 +141,7 @@ TEST(ScotchTarget, NamesFileAndLineOfWhatIsWrong) {
   };
   EXPECT_EQ(message(""), "t.tgt:1: the file ends before the kind of target");
   EXPECT_EQ(message("mesh2D 4 4"), "t.tgt:1: 'mesh2D' is none of tleaf, cmplt and deco");
+  EXPECT_EQ(message("\xff\x1b[31m 4"), "t.tgt:1: '??[31m' is none of tleaf, cmplt and deco");
   EXPECT_EQ(message("cmplt 0"), "t.tgt:1: the number of targets '0' is not a whole number from 1 to 8192");
   EXPECT_EQ(message("cmplt\n4 4"), "t.tgt:2: there is more in the file than the target needs");
   EXPECT_EQ(message("tleaf 2 4 1"), "t.tgt:1: the file ends before the size of a level");

@@ -2,6 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
+#include <string>
+
 namespace selvage::topo {
 namespace {
 
@@ -37,6 +40,15 @@ TEST_F(TopoTool, EndsWithTwoAndOneMessageOnBadLogicalHosts) {
   EXPECT_EQ(ended.exit_code, 2);
   EXPECT_EQ(occurrences(ended.output, "SELVAGE_LOGICAL_HOSTS=2x3 makes 6 ranks, but the job has 4"), 1)
       << ended.output;
+}
+
+TEST_F(TopoTool, WritesIntoDevices) {
+  const Ended shown = tool("map --pattern 2d-2x2 --fabric flat --output /dev/stdout | cat");
+  EXPECT_NE(shown.output.find("\"selvage_placement_version\""), std::string::npos) << shown.output;
+  const Ended full = tool("map --pattern 2d-2x2 --fabric flat --output /dev/full");
+  EXPECT_EQ(full.exit_code, 1);
+  EXPECT_EQ(occurrences(full.output, "cannot write /dev/full: No space left on device"), 1) << full.output;
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
 }
 
 TEST_F(TopoTool, SuggestsTheSubcommandForAMistypedOne) {
