@@ -95,7 +95,7 @@ struct AllreduceKernel {
 
 /// Flags that streams wait for, and who sets each, in the order in which they are to be set.
 struct FlagsToWatch {
-  static constexpr int most = 64;
+  static constexpr int most = 128;
   std::uint32_t* flags;
   int count;
   std::int8_t writers[most];

@@ -20,20 +20,14 @@ class ByEngines : public BetweenElements {
         peers_(program_.ranks - 1),
         pieces_(pieces),
         round_count_(peers_ * pieces * (brings_elements ? 2 : 1)),
-        flag_count_(std::max(1, round_count_ + (brings_elements ? peers_ * pieces : 0))),
+        flag_count_((round_count_ + (brings_elements ? peers_ * pieces : 0)) * EngineRounds::lanes),
         flags_(parts.context, parts.executor, all_ranks(parts), flag_bytes(), collective_construction),
         rounds_(flags_, program_.rank, program_.ranks, round_count_),
         meeting_(program_) {
     meeting_.blocks = 1;
     meet_kernel().load(meeting_);
     load_watch_flags();
-    // The first round needs no flag.
-    watched_.flags = flag(program_.rank, 1);
-    watched_.count = flag_count_ - 1;
-    for (int round = 1; round < round_count_; ++round)
-      watched_.writers[round - 1] = static_cast<std::int8_t>(rounds_.permitted_by(round));
-    for (int i = round_count_; i < flag_count_; ++i)
-      watched_.writers[i - 1] = static_cast<std::int8_t>(rank_at(-((i - round_count_) % peers_ + 1)));
+    watch_each_flag();
   }
 
   void meet(cudaStream_t stream) const { meet_kernel().launch(meeting_, stream); }
@@ -77,7 +71,7 @@ class ByEngines : public BetweenElements {
   }
   /// Of a piece that the rank at this distance before `reader` brings.
   [[nodiscard]] StreamFlag* arrived(int reader, int piece, int distance) const {
-    return flag(reader, round_count_ + piece * peers_ + distance - 1);
+    return flag(reader, (round_count_ + piece * peers_ + distance - 1) * EngineRounds::lanes);
   }
 
   int peers_;
@@ -87,8 +81,20 @@ class ByEngines : public BetweenElements {
   [[nodiscard]] StreamFlag* flag(int rank, int index) const {
     return reinterpret_cast<StreamFlag*>(flags_.of(rank)) + index;
   }
+  /// At least one, since a rank alone has none.
   [[nodiscard]] std::size_t flag_bytes() const {
-    return static_cast<std::size_t>(flag_count_) * sizeof(StreamFlag);
+    return static_cast<std::size_t>(std::max(flag_count_, 1)) * sizeof(StreamFlag);
+  }
+  void watch_each_flag() {
+    const auto watch = [this](int writer) {
+      for (int lane = 0; lane < EngineRounds::lanes; ++lane)
+        watched_.writers[watched_.count++] = static_cast<std::int8_t>(writer);
+    };
+    // The first round needs no flags.
+    watched_.flags = flag(program_.rank, EngineRounds::lanes);
+    for (int round = 1; round < round_count_; ++round) watch(rounds_.permitted_by(round));
+    for (int i = round_count_ * EngineRounds::lanes; i < flag_count_; i += EngineRounds::lanes)
+      watch(rank_at(-((i / EngineRounds::lanes - round_count_) % peers_ + 1)));
   }
 
   int round_count_;
@@ -178,7 +184,8 @@ class CopyEngine final : public ByEngines {
     program.elements[program.rank] += own.begin;
     for (int distance = 1; distance <= peers_; ++distance) {
       // Acquires from the peer: its elements of the piece.
-      await_flag(arrived(program.rank, piece, distance), stream);
+      for (int lane = 0; lane < EngineRounds::lanes; ++lane)
+        await_flag(arrived(program.rank, piece, distance) + lane, stream);
       program.elements[rank_at(-distance)] =
           slot(program.rank, distance) + own.begin - bytes_of(program.rank, 0).begin;
     }

@@ -3,18 +3,6 @@
 #include <algorithm>
 
 namespace selvage::detail {
-namespace {
-
-/// What is left of a copy when the next to the same GPU may begin: about what a flag between streams takes, 5 us.
-constexpr std::int64_t overlapped_bytes = 1 << 21;
-
-void enqueue_bytes(std::byte* to, const std::byte* from, std::int64_t bytes, cudaStream_t stream) {
-  if (bytes == 0) return;
-  check_cuda(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToDevice, stream),
-             "cudaMemcpyAsync");
-}
-
-}  // namespace
 
 EngineRounds::EngineRounds(const PeerBlocks& flags, int rank, int ranks, int rounds)
     : flags_(flags), rank_(rank), ranks_(ranks), rounds_(rounds) {}
@@ -24,26 +12,30 @@ void EngineRounds::begin(cudaStream_t stream) {
   for (const SideStream& side : streams_) side.fork(stream);
 }
 
-int EngineRounds::permitted_by(int round) const {
-  return (receiver_in(round) - distance_in(round - 1) + ranks_) % ranks_;
+void EngineRounds::copy(const Move& move) {
+  for (int lane = 0; lane < lanes; ++lane) copy_share(move, lane);
+  ++round_;
 }
 
-void EngineRounds::copy(const Move& move) {
-  const cudaStream_t stream = streams_[static_cast<std::size_t>(round_ % 2)].get();
-  if (round_ > 0) await_flag(flag(rank_, round_), stream);
-  const std::int64_t last = move.bytes > 2 * overlapped_bytes ? overlapped_bytes : 0;
-  const std::int64_t first = move.bytes - last;
-  enqueue_bytes(move.to, move.from, first, stream);
+void EngineRounds::copy_share(const Move& move, int lane) const {
+  const cudaStream_t stream = streams_[static_cast<std::size_t>(lane)].get();
+  if (round_ > 0) await_flag(flag(rank_, round_, lane), stream);
+  constexpr std::int64_t grain = 4096;
+  const std::int64_t share = (move.bytes + lanes * grain - 1) / (lanes * grain) * grain;
+  const std::int64_t begin = std::min(lane * share, move.bytes);
+  const std::int64_t bytes = std::min(share, move.bytes - begin);
+  if (bytes > 0)
+    check_cuda(cudaMemcpyAsync(move.to + begin, move.from + begin, static_cast<std::size_t>(bytes),
+                               cudaMemcpyDeviceToDevice, stream),
+               "cudaMemcpyAsync");
   const int next = round_ + 1;
   if (next < rounds_) {
     // Publishes nothing: it keeps two from sending to one.
     const int sender = (receiver() - distance_in(next) + ranks_) % ranks_;
-    set_flag(flag(sender, next), stream);
+    set_flag(flag(sender, next, lane), stream);
   }
-  enqueue_bytes(move.to + first, move.from + first, last, stream);
   // Publishes to the receiver: what was copied.
-  if (move.arrived != nullptr) set_flag(move.arrived, stream);
-  round_ = next;
+  if (move.arrived != nullptr) set_flag(move.arrived + lane, stream);
 }
 
 void EngineRounds::hold_back(const Event& event) const {
