@@ -11,11 +11,15 @@
 namespace selvage::sgd {
 namespace {
 
+/// Each reaches to the next one, so that those of a bucket follow each other, and travel from where they lie.
 template <class T>
 std::vector<Vector<T>> parts_of(const Vector<T>& whole, const std::vector<Tensor>& tensors) {
   std::vector<Vector<T>> parts;
-  for (const Tensor& tensor : tensors)
-    parts.push_back(Kokkos::subview(whole, std::pair(tensor.begin, tensor.begin + tensor.count)));
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const std::int64_t end =
+        i + 1 < tensors.size() ? tensors[i + 1].begin : tensors[i].begin + tensors[i].count;
+    parts.push_back(Kokkos::subview(whole, std::pair(tensors[i].begin, end)));
+  }
   return parts;
 }
 

@@ -123,8 +123,7 @@ void Trainer::forward(const std::vector<SampleRange>& ranges, const StepFigures&
 }
 
 GradientSum::Plan Trainer::plan_sums() {
-  GradientSum::Plan plan{.tensors = pieces_.tensors,
-                         .first_of_last_layer = pieces_.layers.back().weight.front().tensor};
+  GradientSum::Plan plan{.tensors = pieces_.tensors, .first_of_last_layer = pieces_.layers.back().first};
   if (settings_.sharded) {
     plan.sharding = {model_.parameters(), [this](const Space& instance, std::int64_t begin,
                                                  std::int64_t count) { update(instance, begin, count); }};
@@ -159,9 +158,9 @@ void Trainer::compute_gradients(int layer) {
     gradients_.add(space_, pieces.bias, figures_);
   }
   is_complete(pieces.bias);
-  for (const auto& [units, tensor] : pieces.weight) {
+  for (const auto& [rows, tensor] : pieces.weight) {
     for (const SampleRange& grain : local_) {
-      model_.weight_gradient(layer, grain, units, gradients_.grain());
+      model_.weight_gradient(layer, grain, rows, gradients_.grain());
       gradients_.add(space_, tensor, figures_);
     }
     is_complete(tensor);
@@ -171,14 +170,14 @@ void Trainer::compute_gradients(int layer) {
 void Trainer::compute_gradients_in_tiles(int layer) {
   for (const SampleRange& grain : local_) {
     model_.bias_gradient(layer, grain, gradients_.grain());
-    model_.weight_gradient(layer, grain, model_.units_of(layer), gradients_.grain());
+    model_.weight_gradient(layer, grain, model_.rows_of(layer), gradients_.grain());
     gradients_.add_last_layer(space_, figures_, grain == local_.back());
   }
 }
 
 void Trainer::make_ready(const GradientPieces::OfLayer& pieces) {
   gradients_.ready(space_, pieces.bias);
-  for (const auto& [units, tensor] : pieces.weight) gradients_.ready(space_, tensor);
+  for (const auto& [rows, tensor] : pieces.weight) gradients_.ready(space_, tensor);
 }
 
 Optimizer Trainer::optimizer(const Space& instance, std::int64_t begin, std::int64_t count) {

@@ -52,7 +52,7 @@ void Training::describe_plan() {
                              data.test, data.width, data.classes));
   report_.decide(trainer_.explain_data());
   report_.decide(fmt::format("{} layers, {} parameters, {} steps of {} samples, {} steps an epoch",
-                             trainer_.model().layers(), trainer_.model().parameters().extent(0), last_step_,
+                             trainer_.model().layers(), trainer_.model().parameter_count(), last_step_,
                              settings_.batch, trainer_.steps_per_epoch()));
   report_.decide(
       settings_.ordered
