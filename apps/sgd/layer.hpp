@@ -24,11 +24,11 @@ struct LayerShare {
   std::int64_t samples;  ///< the most that a range may reach to
 };
 
-/// A layer of a model, with a weight, a bias, and what it computes of each sample. The weight is inputs x units, so that no
-/// product has to add up along rows of both its factors but propagate()'s: cuBLAS has slow kernels only for small ones that
-/// do, unless their sums are as short as there are units in a last layer. A call enqueues its work on the
-/// instance of the model and concerns a range of the samples, by their place on this rank; ranges that were computed one
-/// by one, or by another rank, give the same bits as long as they are as long and begin at a multiple of 4.
+/// A layer of a model, with a weight, a bias, and what it computes of each sample. The weight is inputs x units: of the
+/// products only propagate()'s then adds up along rows of both factors, which cuBLAS is slowest at, and which the first
+/// layer doesn't need. A call enqueues its work on the instance of the model and concerns a range of the samples, by their
+/// place on this rank; ranges that were computed one by one, or by another rank, give the same bits as long as they are as
+/// long and begin at a multiple of 4.
 class Layer {
  public:
   struct Shape {
