@@ -3,7 +3,6 @@
 #include "common/agreement.hpp"
 #include "common/rank_sums.hpp"
 #include "sgd/fixed_point.hpp"
-#include "sgd/step_graph.hpp"
 
 #include <selvage/error.hpp>
 
@@ -198,10 +197,14 @@ void Trainer::update(const Space& instance, std::int64_t begin, std::int64_t cou
   }
 }
 
-void Trainer::update() {
+void Trainer::update_range(std::int64_t begin, std::int64_t end) {
   const auto timer = breakdown_.time(space_, update_phase_);
-  // Sharded, the sums have done it.
-  if (!gradients_.is_sharded()) update(space_, 0, static_cast<std::int64_t>(model_.parameters().extent(0)));
+  if (!gradients_.is_sharded() && begin < end) update(space_, begin, end - begin);
+}
+
+void Trainer::finish_sums() {
+  const auto timer = breakdown_.time(space_, wait_phase_);
+  gradients_.finish(space_);
 }
 
 std::vector<float> Trainer::momentum() const {
@@ -216,17 +219,21 @@ void Trainer::enqueue_step() {
   }
   forward(local_, figures_);
   backward();
+  std::int64_t first_summed = 0;
   {
     const auto timer = breakdown_.time(space_, wait_phase_);
-    gradients_.finish(space_);
+    first_summed = gradients_.finish_but_last(space_);
   }
+  // The last bucket has nothing of backward to hide behind: it travels while the other parameters are moved.
+  update_range(first_summed, static_cast<std::int64_t>(model_.parameters().extent(0)));
+  finish_sums();
   if (breakdown_.measures()) {
     const std::vector<BucketReport> buckets = gradients_.report();
     for (const BucketReport& bucket : buckets) hidden_s_ += bucket.hidden;
     // Buckets are made in the first step, which has no times.
     if (steps_enqueued_ > 0) bucket_sizes_.add(buckets);
   }
-  update();
+  update_range(0, first_summed);
 }
 
 void Trainer::step() {
@@ -234,12 +241,13 @@ void Trainer::step() {
     const auto timer = breakdown_.time(space_, load_phase_);
     batches_.prepare(steps_done_);
   }
-  if (!graph_ && steps_enqueued_ == steps_before_capture && settings_.graph && gradients_.can_be_captured()) {
+  if (!is_captured() && steps_enqueued_ == steps_before_capture && settings_.graph &&
+      gradients_.can_be_captured()) {
     space_.fence("sgd: before a step is captured");
     graph_ = capture_step(space_, [this] { enqueue_step(); });
   }
-  if (graph_) {
-    graph_();
+  if (is_captured()) {
+    graph_.replay();
   } else {
     enqueue_step();
     if (steps_enqueued_++ == 0) velocities_.settle();

@@ -154,6 +154,11 @@ void Training::report_results() {
 }
 
 void Training::report_communication() {
+  if (trainer_.is_captured() && trainer_.graph_nodes() > 0) {
+    report_.decide(fmt::format("a step is a graph of {} nodes", trainer_.graph_nodes()));
+    report_.result("graph_nodes", static_cast<std::int64_t>(trainer_.graph_nodes()));
+  }
+  if (context_.size() > 1) report_.decide(trainer_.explain_sums());
   double wait_s = 0;
   for (const auto& row : breakdown_.gather(session_.comm()))
     if (row.name == "wait") wait_s = row.avg_s;
