@@ -149,9 +149,8 @@ Layer::Shape described(const ConvolutionShape& shape) {
   return {.name = fmt::format("conv{}", shape.ordinal),
           .number = shape.number,
           .outputs = shape.outputs(),
-          .weight_count = std::int64_t{shape.output_channels} * 9 * shape.input_channels,
-          .bias_count = shape.output_channels,
-          .fan_in = 9 * shape.input_channels};
+          .fan_in = 9 * shape.input_channels,
+          .units = shape.output_channels};
 }
 
 }  // namespace
@@ -168,7 +167,7 @@ void Convolution::forward(const Matrix<float>& input, SampleRange range, const S
   Kokkos::parallel_for("sgd::patches",
                        elements_of(share().space, range, conv_.pixels() * conv_.input_channels),
                        WritePatches{conv_, input, patches_});
-  share().products.multiply(rows_of(patches_, range, conv_.pixels()), weights(Form::transposed),
+  share().products.multiply(rows_of(patches_, range, conv_.pixels()), weights(Form::as_is),
                             planes_.data() + first_pixel * conv_.output_channels);
   Kokkos::parallel_for("sgd::pool", elements_of(share().space, range, windows_of_sample(conv_)),
                        Pool{conv_, planes_, bias(), output(), figures});
@@ -181,14 +180,14 @@ void Convolution::through_activation(SampleRange range, float* bias) {
                       range.size() * conv_.pixels(), bias);
 }
 
-void Convolution::weight_gradient(const Matrix<float>& /*input*/, SampleRange range, UnitRange units,
+void Convolution::weight_gradient(const Matrix<float>& /*input*/, SampleRange range, RowRange rows,
                                   float* weight) {
-  share().products.multiply(units_of(planes_, range, conv_.pixels(), units),
-                            rows_of(patches_, range, conv_.pixels()), weight);
+  share().products.multiply(inputs_of(patches_, range, conv_.pixels(), rows),
+                            rows_of(planes_, range, conv_.pixels()), weight);
 }
 
 void Convolution::propagate(SampleRange range, const Matrix<float>& input_error) {
-  share().products.multiply(rows_of(planes_, range, conv_.pixels()), weights(Form::as_is),
+  share().products.multiply(rows_of(planes_, range, conv_.pixels()), weights(Form::transposed),
                             patches_.data() + range.begin * conv_.pixels() * patches_.extent_int(1));
   Kokkos::parallel_for("sgd::gather_patches",
                        elements_of(share().space, range, conv_.pixels() * conv_.input_channels),

@@ -21,7 +21,7 @@ struct ConvolutionShape {
 };
 
 /// A convolution of 3 x 3 pixels with zeros around the image, ReLU, and the largest of each 2 x 2 pixels. Images have
-/// their channels next to each other: rows x columns x channels. The weight is output channels x 3 x 3 x input channels.
+/// their channels next to each other: rows x columns x channels. The weight is 3 x 3 x input channels x output channels.
 ///
 /// The pixels around each one are written out as a row of a matrix, so that convolution and gradients are products, for
 /// nine times the memory of the input.
@@ -33,8 +33,7 @@ class Convolution final : public Layer {
 
   void forward(const Matrix<float>& input, SampleRange range, const StepFigures& figures) override;
   void through_activation(SampleRange range, float* bias) override;
-  void weight_gradient(const Matrix<float>& input, SampleRange range, UnitRange units,
-                       float* weight) override;
+  void weight_gradient(const Matrix<float>& input, SampleRange range, RowRange rows, float* weight) override;
   void propagate(SampleRange range, const Matrix<float>& input_error) override;
 
  private:

@@ -26,9 +26,8 @@ Layer::Shape described(const DenseShape& shape) {
   return {.name = fmt::format("dense{}", shape.ordinal),
           .number = shape.number,
           .outputs = shape.outputs,
-          .weight_count = std::int64_t{shape.outputs} * shape.inputs,
-          .bias_count = shape.outputs,
-          .fan_in = shape.inputs};
+          .fan_in = shape.inputs,
+          .units = shape.outputs};
 }
 
 }  // namespace
@@ -39,7 +38,7 @@ Dense::Dense(const LayerShare& share, const DenseShape& shape)
       column_sums_(share.space, share.samples, shape.outputs) {}
 
 void Dense::forward(const Matrix<float>& input, SampleRange range, const StepFigures& figures) {
-  share().products.multiply(rows_of(input, range), weights(Form::transposed),
+  share().products.multiply(rows_of(input, range), weights(Form::as_is),
                             output().data() + range.begin * shape().outputs);
   if (is_last_) return;
   Kokkos::parallel_for("sgd::bias", elements_of(share().space, range, shape().outputs),
@@ -52,12 +51,12 @@ void Dense::through_activation(SampleRange range, float* bias) {
   column_sums_.mask_and_add_up(output_error().data() + first, output().data() + first, range.size(), bias);
 }
 
-void Dense::weight_gradient(const Matrix<float>& input, SampleRange range, UnitRange units, float* weight) {
-  share().products.multiply(units_of(output_error(), range, 1, units), rows_of(input, range), weight);
+void Dense::weight_gradient(const Matrix<float>& input, SampleRange range, RowRange rows, float* weight) {
+  share().products.multiply(inputs_of(input, range, 1, rows), rows_of(output_error(), range), weight);
 }
 
 void Dense::propagate(SampleRange range, const Matrix<float>& input_error) {
-  share().products.multiply(rows_of(output_error(), range), weights(Form::as_is),
+  share().products.multiply(rows_of(output_error(), range), weights(Form::transposed),
                             input_error.data() + range.begin * shape().fan_in);
 }
 

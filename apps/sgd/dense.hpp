@@ -13,15 +13,14 @@ struct DenseShape {
   bool is_last;  ///< of the model: no ReLU follows, and the loss adds the bias
 };
 
-/// A dense layer. Its weight is outputs x inputs, row-major.
+/// A dense layer. Its weight is inputs x outputs.
 class Dense final : public Layer {
  public:
   Dense(const LayerShare& share, const DenseShape& shape);
 
   void forward(const Matrix<float>& input, SampleRange range, const StepFigures& figures) override;
   void through_activation(SampleRange range, float* bias) override;
-  void weight_gradient(const Matrix<float>& input, SampleRange range, UnitRange units,
-                       float* weight) override;
+  void weight_gradient(const Matrix<float>& input, SampleRange range, RowRange rows, float* weight) override;
   void propagate(SampleRange range, const Matrix<float>& input_error) override;
 
  private:

@@ -6,16 +6,21 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 namespace selvage::sgd {
 namespace {
 
+/// Each reaches to the next one, so that those of a bucket follow each other, and travel from where they lie.
 template <class T>
 std::vector<Vector<T>> parts_of(const Vector<T>& whole, const std::vector<Tensor>& tensors) {
   std::vector<Vector<T>> parts;
-  for (const Tensor& tensor : tensors)
-    parts.push_back(Kokkos::subview(whole, std::pair(tensor.begin, tensor.begin + tensor.count)));
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const std::int64_t end =
+        i + 1 < tensors.size() ? tensors[i + 1].begin : tensors[i].begin + tensors[i].count;
+    parts.push_back(Kokkos::subview(whole, std::pair(tensors[i].begin, end)));
+  }
   return parts;
 }
 
@@ -48,7 +53,7 @@ GradientSum::GradientSum(const Space& space, const Context& context, const Setti
       tensors_(plan.tensors),
       bucketed_(settings.tiles ? plan.first_of_last_layer : plan.tensors.size()),
       sharding_(plan.sharding) {
-  const auto count = static_cast<std::size_t>(tensors_.back().begin + tensors_.back().count);
+  const auto count = static_cast<std::size_t>(end());
   const auto allocate = [&]<class T>(Vector<T>& values, const std::string& label, bool is_mapped) {
     const MappableVector<T> made = make_vector<T>(context, label, count, is_mapped);
     memory_.push_back(made.owner);
@@ -140,10 +145,27 @@ void GradientSum::ready(const Space& space, std::size_t tensor) {
   naming_tensors([&] { buckets_->ready(space, static_cast<int>(tensor)); });
 }
 
+void GradientSum::send_held_back(const Space& space) {
+  for (const std::size_t tensor : held_back_) buckets_->ready(space, static_cast<int>(tensor));
+  held_back_.clear();
+}
+
+std::int64_t GradientSum::finish_but_last(const Space& space) {
+  if (tiles_ || sharding_) return end();
+  std::span<const int> last;
+  naming_tensors([&] {
+    send_held_back(space);
+    last = buckets_->finish_but_last(space);
+  });
+  if (last.empty()) return 0;
+  const auto behind = static_cast<std::size_t>(std::ranges::max(last)) + 1;
+  // Another order of readiness would leave gaps.
+  return behind == last.size() && behind < tensors_.size() ? tensors_[behind].begin : end();
+}
+
 void GradientSum::finish(const Space& space) {
   naming_tensors([&] {
-    for (const std::size_t tensor : held_back_) buckets_->ready(space, static_cast<int>(tensor));
-    held_back_.clear();
+    send_held_back(space);
     buckets_->finish(space);
   });
   if (tiles_) tiles_->finish(space);

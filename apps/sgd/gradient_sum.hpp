@@ -60,6 +60,10 @@ class GradientSum {
   /// No grain of this rank is left for the tensor: its sum may leave. Without overlap, it waits for finish().
   /// This, finish() and check() \throw Error{timeout} that names a late rank and the tensors of the bucket
   void ready(const Space& space, std::size_t tensor);
+  /// What `space` is given next sees sums over all ranks by parameter from the result on, though not yet those before:
+  /// they travel in the last bucket. finish() comes later. Collective. \return a tensor's begin, or the end of all where
+  /// nothing is to be had before finish(): one bucket, tiles, or a sharded sum
+  [[nodiscard]] std::int64_t finish_but_last(const Space& space);
   /// What `space` is given next sees sums over all ranks in values(). Collective.
   void finish(const Space& space);
   [[nodiscard]] bool is_sharded() const { return sharding_.has_value(); }
@@ -76,6 +80,8 @@ class GradientSum {
   [[nodiscard]] const Vector<std::int64_t>& fixed() const { return fixed_; }
   [[nodiscard]] const Vector<float>& real() const { return grain_; }
 
+  /// How each bucket is summed up, and why; empty before the first step is finished.
+  [[nodiscard]] std::string explain_buckets() const { return buckets_->explain(); }
   /// Of the step that was finished last, by bucket.
   [[nodiscard]] std::vector<BucketReport> report() const { return buckets_->report(); }
 
@@ -90,6 +96,8 @@ class GradientSum {
   template <class Work>
   void naming_tensors(const Work& work) const;
   [[nodiscard]] std::string tensors_of(const BucketReport& bucket) const;
+  [[nodiscard]] std::int64_t end() const { return tensors_.back().begin + tensors_.back().count; }
+  void send_held_back(const Space& space);
 
   bool ordered_;
   bool overlap_;

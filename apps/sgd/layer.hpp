@@ -10,8 +10,8 @@
 
 namespace selvage::sgd {
 
-/// Units [begin, end) of a layer: those whose weights are rows of its weight.
-struct UnitRange {
+/// Rows [begin, end) of a layer's weight, each of them what one input gives to all units.
+struct RowRange {
   int begin;
   int end;
   [[nodiscard]] int size() const { return end - begin; }
@@ -24,20 +24,21 @@ struct LayerShare {
   std::int64_t samples;  ///< the most that a range may reach to
 };
 
-/// A layer of a model, with a weight, a bias, and what it computes of each sample. A call enqueues its work on the
-/// instance of the model and concerns a range of the samples, by their place on this rank; ranges that were computed one
-/// by one, or by another rank, give the same bits as long as they are as long and begin at a multiple of 4.
+/// A layer of a model, with a weight, a bias, and what it computes of each sample. The weight is inputs x units: of the
+/// products only propagate()'s then adds up along rows of both factors, which cuBLAS is slowest at, and which the first
+/// layer doesn't need. A call enqueues its work on the instance of the model and concerns a range of the samples, by their
+/// place on this rank; ranges that were computed one by one, or by another rank, give the same bits as long as they are as
+/// long and begin at a multiple of 4.
 class Layer {
  public:
   struct Shape {
-    std::string name;           ///< "dense1"
-    int number;                 ///< in the model, from 0
-    int outputs;                ///< per sample
-    std::int64_t weight_count;  ///< elements
-    std::int64_t bias_count;
-    int fan_in;  ///< of a unit: its row of the weight
+    std::string name;  ///< "dense1"
+    int number;        ///< in the model, from 0
+    int outputs;       ///< per sample
+    int fan_in;        ///< inputs of a unit: rows of the weight
+    int units;         ///< columns of the weight, elements of the bias
 
-    [[nodiscard]] int units() const { return static_cast<int>(bias_count); }
+    [[nodiscard]] std::int64_t weight_count() const { return std::int64_t{fan_in} * units; }
   };
 
   Layer(const Layer&) = delete;
@@ -63,9 +64,9 @@ class Layer {
   /// From the derivatives by the output to those before the activation, and their sum, the gradient by the bias, which is
   /// overwritten: comes before the next two.
   virtual void through_activation(SampleRange range, float* bias) = 0;
-  /// The gradient of a range's summed loss by some units' weights, overwritten. \param input  as in forward()
-  /// \param weight  of the first of the units
-  virtual void weight_gradient(const Matrix<float>& input, SampleRange range, UnitRange units,
+  /// The gradient of a range's summed loss by some rows of the weight, overwritten. \param input  as in forward()
+  /// \param weight  the first of the rows
+  virtual void weight_gradient(const Matrix<float>& input, SampleRange range, RowRange rows,
                                float* weight) = 0;
   /// To the derivatives by the input; the range's weight_gradient() comes before. \param input_error  overwritten
   virtual void propagate(SampleRange range, const Matrix<float>& input_error) = 0;
@@ -76,8 +77,7 @@ class Layer {
   Layer(const LayerShare& share, Shape shape, std::int64_t largest);
 
   [[nodiscard]] const LayerShare& share() const { return share_; }
-  /// A row per unit.
-  [[nodiscard]] Factor weights(Form form) const { return {weight_, shape_.units(), shape_.fan_in, form}; }
+  [[nodiscard]] Factor weights(Form form) const { return {weight_, shape_.fan_in, shape_.units, form}; }
 
  private:
   LayerShare share_;
@@ -97,13 +97,13 @@ class Layer {
           .form = form};
 }
 
-/// The derivatives by some units, of which there are as many as columns: a row per unit.
-[[nodiscard]] inline Factor units_of(const Matrix<float>& errors, SampleRange range, int per_sample,
-                                     UnitRange units) {
-  Factor factor = rows_of(errors, range, per_sample, Form::transposed);
-  factor.data += units.begin;
+/// The inputs of some rows of the weight, of which there are as many as columns of `inputs`: transposed.
+[[nodiscard]] inline Factor inputs_of(const Matrix<float>& inputs, SampleRange range, int per_sample,
+                                      RowRange rows) {
+  Factor factor = rows_of(inputs, range, per_sample, Form::transposed);
+  factor.data += rows.begin;
   factor.row_distance = factor.columns;
-  factor.columns = units.size();
+  factor.columns = rows.size();
   return factor;
 }
 

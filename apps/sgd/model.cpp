@@ -63,17 +63,18 @@ void Model::make_dense_layers(const ModelShape& shape, const LayerShare& share) 
 }
 
 void Model::place_tensors() {
-  std::int64_t count = 0;
-  const auto add = [&](const std::string& name, std::int64_t elements, int fan_in) {
-    tensors_.push_back({name, count, elements, fan_in});
-    count += elements;
+  constexpr std::int64_t elements_of_16_bytes = 4;
+  std::int64_t end = 0;
+  const auto add = [&](const std::string& name, std::int64_t elements) {
+    const std::int64_t begin = (end + elements_of_16_bytes - 1) / elements_of_16_bytes * elements_of_16_bytes;
+    tensors_.push_back({name, begin, elements});
+    end = begin + elements;
   };
   for (const auto& layer : layers_) {
-    const Layer::Shape& shape = layer->shape();
-    add(shape.name + ".weight", shape.weight_count, shape.fan_in);
-    add(shape.name + ".bias", shape.bias_count, shape.fan_in);
+    add(layer->shape().name + ".weight", layer->shape().weight_count());
+    add(layer->shape().name + ".bias", layer->shape().units);
   }
-  parameters_ = Vector<float>("sgd: parameters", static_cast<std::size_t>(count));
+  parameters_ = Vector<float>("sgd: parameters", static_cast<std::size_t>(end));
   for (int layer = 0; layer < layers(); ++layer) {
     const std::size_t weight = weight_of(layer);
     at(layer).use(parameters_.data() + tensors_[weight].begin,
@@ -81,15 +82,25 @@ void Model::place_tensors() {
   }
 }
 
+std::int64_t Model::parameter_count() const {
+  std::int64_t count = 0;
+  for (const Tensor& tensor : tensors_) count += tensor.count;
+  return count;
+}
+
 void Model::draw_parameters(std::int64_t seed) const {
   const auto drawn = Kokkos::create_mirror_view(Kokkos::HostSpace(), parameters_);
+  Kokkos::deep_copy(drawn, 0);
   for (std::size_t t = 0; t < tensors_.size(); ++t) {
     const Tensor& tensor = tensors_[t];
+    const Layer::Shape& shape = at(static_cast<int>(t / 2)).shape();
     // Streams of epochs count from 0, so these count from the other end.
     Random random(static_cast<std::uint64_t>(seed), ~static_cast<std::uint64_t>(t));
-    const float bound = 1 / std::sqrt(static_cast<float>(tensor.fan_in));
-    for (std::int64_t i = 0; i < tensor.count; ++i)
-      drawn(tensor.begin + i) = bound * (2 * random.uniform() - 1);
+    const float bound = 1 / std::sqrt(static_cast<float>(shape.fan_in));
+    const std::int64_t of_unit = tensor.count / shape.units;
+    for (std::int64_t unit = 0; unit < shape.units; ++unit)
+      for (std::int64_t i = 0; i < of_unit; ++i)
+        drawn(tensor.begin + i * shape.units + unit) = bound * (2 * random.uniform() - 1);
   }
   Kokkos::deep_copy(space_, parameters_, drawn);
   space_.fence("sgd: parameters drawn");
@@ -109,11 +120,11 @@ void Model::bias_gradient(int layer, SampleRange range, const Vector<float>& gra
   at(layer).through_activation(range, gradients.data() + tensors_[weight_of(layer) + 1].begin);
 }
 
-void Model::weight_gradient(int layer, SampleRange range, UnitRange units,
+void Model::weight_gradient(int layer, SampleRange range, RowRange rows,
                             const Vector<float>& gradients) const {
-  const Tensor& weight = tensors_[weight_of(layer)];
-  at(layer).weight_gradient(input_of(layer), range, units,
-                            gradients.data() + weight.begin + std::int64_t{units.begin} * weight.fan_in);
+  const std::int64_t first = std::int64_t{rows.begin} * units_of(layer);
+  at(layer).weight_gradient(input_of(layer), range, rows,
+                            gradients.data() + tensors_[weight_of(layer)].begin + first);
 }
 
 void Model::propagate(int layer, SampleRange range) const {

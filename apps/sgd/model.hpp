@@ -15,7 +15,6 @@ struct Tensor {
   std::string name;  ///< "dense1.weight"
   std::int64_t begin;
   std::int64_t count;
-  int fan_in;  ///< of the layer that it belongs to
 };
 
 struct ModelShape {
@@ -45,12 +44,15 @@ class Model {
   [[nodiscard]] static std::size_t weight_of(int layer) { return static_cast<std::size_t>(layer) * 2; }
   [[nodiscard]] const std::string& name_of(int layer) const { return at(layer).shape().name; }
 
-  /// All tensors, one after the other.
+  /// All tensors, one after the other, each from a multiple of 16 bytes: for products by 16 bytes at once. Up to three
+  /// zeros before a tensor are no parameters, but are summed up and moved like them, and stay 0.
   [[nodiscard]] const Vector<float>& parameters() const { return parameters_; }
+  [[nodiscard]] std::int64_t parameter_count() const;
   /// Inputs by sample, to be filled before forward().
   [[nodiscard]] const Matrix<float>& input() const { return input_; }
 
-  /// Draws every parameter uniformly from +-1/sqrt(inputs of its layer): the same on every rank. Waits until done.
+  /// Draws every parameter uniformly from +-1/sqrt(inputs of its layer), unit by unit: the same on every rank. Waits until
+  /// done.
   void draw_parameters(std::int64_t seed) const;
 
   /// From the inputs to the last layer's outputs. \param figures  where what can't be used is marked
@@ -62,14 +64,16 @@ class Model {
   /// The gradient of a range's summed loss by one layer's bias, overwritten; comes before the next two.
   /// \param gradients  of all tensors
   void bias_gradient(int layer, SampleRange range, const Vector<float>& gradients) const;
-  /// The same by the weights of some of its units. \param gradients  of all tensors
-  void weight_gradient(int layer, SampleRange range, UnitRange units, const Vector<float>& gradients) const;
+  /// The same by some rows of its weight. \param gradients  of all tensors
+  void weight_gradient(int layer, SampleRange range, RowRange rows, const Vector<float>& gradients) const;
   /// From the layer's output to that of the layer before; the layer's gradients by the range come before.
   /// \param layer  not the first
   void propagate(int layer, SampleRange range) const;
 
-  /// All units of a layer.
-  [[nodiscard]] UnitRange units_of(int layer) const { return {0, at(layer).shape().units()}; }
+  /// All rows of a layer's weight.
+  [[nodiscard]] RowRange rows_of(int layer) const { return {0, at(layer).shape().fan_in}; }
+  /// Elements of each of them.
+  [[nodiscard]] int units_of(int layer) const { return at(layer).shape().units; }
 
  private:
   [[nodiscard]] Layer& at(int layer) const { return *layers_[static_cast<std::size_t>(layer)]; }

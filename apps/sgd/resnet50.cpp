@@ -10,16 +10,15 @@ namespace {
 
 class Tensors {
  public:
-  void add(const std::string& name, std::int64_t count, int fan_in) {
+  void add(const std::string& name, std::int64_t count) {
     const std::int64_t begin = list_.empty() ? 0 : list_.back().begin + list_.back().count;
-    list_.push_back({name, begin, count, fan_in});
+    list_.push_back({name, begin, count});
   }
   /// With its normalisation. \param side  of the square of pixels
   void add_convolution(const std::string& name, int inputs, int outputs, int side) {
-    const int fan_in = inputs * side * side;
-    add(name + ".weight", std::int64_t{outputs} * fan_in, fan_in);
-    add(name + ".scale", outputs, fan_in);
-    add(name + ".shift", outputs, fan_in);
+    add(name + ".weight", std::int64_t{outputs} * inputs * side * side);
+    add(name + ".scale", outputs);
+    add(name + ".shift", outputs);
   }
   [[nodiscard]] const std::vector<Tensor>& list() const { return list_; }
 
@@ -47,8 +46,8 @@ std::vector<Tensor> resnet50_tensors() {
     }
     width *= 2;
   }
-  tensors.add("dense.weight", std::int64_t{1000} * inputs, inputs);
-  tensors.add("dense.bias", 1000, inputs);
+  tensors.add("dense.weight", std::int64_t{1000} * inputs);
+  tensors.add("dense.bias", 1000);
   return tensors.list();
 }
 

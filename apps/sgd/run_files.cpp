@@ -26,6 +26,7 @@ app::Attributes describe(const Trainer& trainer, const Settings& settings) {
   for (const int channels : settings.channels) layers += fmt::format("-conv{}", channels);
   for (const int width : settings.hidden) layers += fmt::format("-{}", width);
   return {{"layers", fmt::format("{}-{}", layers, data.shape.classes)},
+          {"weights", std::string("inputs x units, each tensor from a multiple of 4 elements")},
           {"data", fmt::format("{:016x}", data.fingerprint)},
           {"seed", settings.seed},
           {"epochs", settings.epochs},
@@ -131,6 +132,12 @@ void RunFiles::write_checkpoint(const Trainer& trainer, const Settings& settings
 
 void resume(Trainer& trainer, const std::string& path, const Settings& settings) {
   const app::Hdf5Reader file(path);
+  if (file.has_attribute("layers") && !file.has_attribute("weights"))
+    throw Error(
+        ErrorKind::input,
+        fmt::format("{} can't be continued: it is of an earlier version, which wrote weights as units x "
+                    "inputs. Train anew, or with that version",
+                    path));
   for (const auto& [name, wanted] : describe(trainer, settings)) {
     const app::Attribute found = read_like(file, name, wanted);
     if (found == wanted) continue;

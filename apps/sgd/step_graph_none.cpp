@@ -2,8 +2,8 @@
 
 namespace selvage::sgd {
 
-std::function<void()> capture_step(const Space& /*space*/, const std::function<void()>& enqueue) {
-  return enqueue;
+StepGraph capture_step(const Space& /*space*/, const std::function<void()>& enqueue) {
+  return {enqueue};
 }
 
 }  // namespace selvage::sgd

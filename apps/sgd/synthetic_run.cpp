@@ -52,6 +52,7 @@ void run_synthetic(const Space& space, app::Session& session, app::Report& repor
   verify(*model, steps, "last sums", session, report);
   report.result("steps", steps);
   report.result("seconds", seconds);
+  report.decide(model->gradients().explain_buckets());
   report_buckets(*model, report);
   const double gigabytes =
       static_cast<double>(model->parameters()) * sizeof(float) * static_cast<double>(steps) * 1e-9;

@@ -3,7 +3,6 @@
 #include "common/agreement.hpp"
 #include "common/rank_sums.hpp"
 #include "sgd/fixed_point.hpp"
-#include "sgd/step_graph.hpp"
 
 #include <selvage/error.hpp>
 
@@ -123,8 +122,7 @@ void Trainer::forward(const std::vector<SampleRange>& ranges, const StepFigures&
 }
 
 GradientSum::Plan Trainer::plan_sums() {
-  GradientSum::Plan plan{.tensors = pieces_.tensors,
-                         .first_of_last_layer = pieces_.layers.back().weight.front().tensor};
+  GradientSum::Plan plan{.tensors = pieces_.tensors, .first_of_last_layer = pieces_.layers.back().first};
   if (settings_.sharded) {
     plan.sharding = {model_.parameters(), [this](const Space& instance, std::int64_t begin,
                                                  std::int64_t count) { update(instance, begin, count); }};
@@ -159,9 +157,9 @@ void Trainer::compute_gradients(int layer) {
     gradients_.add(space_, pieces.bias, figures_);
   }
   is_complete(pieces.bias);
-  for (const auto& [units, tensor] : pieces.weight) {
+  for (const auto& [rows, tensor] : pieces.weight) {
     for (const SampleRange& grain : local_) {
-      model_.weight_gradient(layer, grain, units, gradients_.grain());
+      model_.weight_gradient(layer, grain, rows, gradients_.grain());
       gradients_.add(space_, tensor, figures_);
     }
     is_complete(tensor);
@@ -171,14 +169,14 @@ void Trainer::compute_gradients(int layer) {
 void Trainer::compute_gradients_in_tiles(int layer) {
   for (const SampleRange& grain : local_) {
     model_.bias_gradient(layer, grain, gradients_.grain());
-    model_.weight_gradient(layer, grain, model_.units_of(layer), gradients_.grain());
+    model_.weight_gradient(layer, grain, model_.rows_of(layer), gradients_.grain());
     gradients_.add_last_layer(space_, figures_, grain == local_.back());
   }
 }
 
 void Trainer::make_ready(const GradientPieces::OfLayer& pieces) {
   gradients_.ready(space_, pieces.bias);
-  for (const auto& [units, tensor] : pieces.weight) gradients_.ready(space_, tensor);
+  for (const auto& [rows, tensor] : pieces.weight) gradients_.ready(space_, tensor);
 }
 
 Optimizer Trainer::optimizer(const Space& instance, std::int64_t begin, std::int64_t count) {
@@ -199,10 +197,14 @@ void Trainer::update(const Space& instance, std::int64_t begin, std::int64_t cou
   }
 }
 
-void Trainer::update() {
+void Trainer::update_range(std::int64_t begin, std::int64_t end) {
   const auto timer = breakdown_.time(space_, update_phase_);
-  // Sharded, the sums have done it.
-  if (!gradients_.is_sharded()) update(space_, 0, static_cast<std::int64_t>(model_.parameters().extent(0)));
+  if (!gradients_.is_sharded() && begin < end) update(space_, begin, end - begin);
+}
+
+void Trainer::finish_sums() {
+  const auto timer = breakdown_.time(space_, wait_phase_);
+  gradients_.finish(space_);
 }
 
 std::vector<float> Trainer::momentum() const {
@@ -217,17 +219,21 @@ void Trainer::enqueue_step() {
   }
   forward(local_, figures_);
   backward();
+  std::int64_t first_summed = 0;
   {
     const auto timer = breakdown_.time(space_, wait_phase_);
-    gradients_.finish(space_);
+    first_summed = gradients_.finish_but_last(space_);
   }
+  // The last bucket has nothing of backward to hide behind: it travels while the other parameters are moved.
+  update_range(first_summed, static_cast<std::int64_t>(model_.parameters().extent(0)));
+  finish_sums();
   if (breakdown_.measures()) {
     const std::vector<BucketReport> buckets = gradients_.report();
     for (const BucketReport& bucket : buckets) hidden_s_ += bucket.hidden;
     // Buckets are made in the first step, which has no times.
     if (steps_enqueued_ > 0) bucket_sizes_.add(buckets);
   }
-  update();
+  update_range(0, first_summed);
 }
 
 void Trainer::step() {
@@ -235,12 +241,13 @@ void Trainer::step() {
     const auto timer = breakdown_.time(space_, load_phase_);
     batches_.prepare(steps_done_);
   }
-  if (!graph_ && steps_enqueued_ == steps_before_capture && settings_.graph && gradients_.can_be_captured()) {
+  if (!is_captured() && steps_enqueued_ == steps_before_capture && settings_.graph &&
+      gradients_.can_be_captured()) {
     space_.fence("sgd: before a step is captured");
     graph_ = capture_step(space_, [this] { enqueue_step(); });
   }
-  if (graph_) {
-    graph_();
+  if (is_captured()) {
+    graph_.replay();
   } else {
     enqueue_step();
     if (steps_enqueued_++ == 0) velocities_.settle();

@@ -10,13 +10,13 @@
 #include "sgd/schedule.hpp"
 #include "sgd/settings.hpp"
 #include "sgd/step_figures.hpp"
+#include "sgd/step_graph.hpp"
 #include "sgd/update.hpp"
 #include "sgd/velocities.hpp"
 
 #include <selvage/comm/context.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -65,10 +65,14 @@ class Trainer {
   [[nodiscard]] std::int64_t momentum_bytes() const { return velocities_.bytes(); }
   /// How the last layer's gradients travel in tiles; empty without them.
   [[nodiscard]] std::string explain_tiles() const { return gradients_.explain_tiles(); }
+  /// How sums travel; empty before the first step.
+  [[nodiscard]] std::string explain_sums() const { return gradients_.explain_buckets(); }
   [[nodiscard]] std::vector<BucketReport> buckets() const { return gradients_.report(); }
   /// Of the steps so far; without a breakdown, of one step, and without times.
   [[nodiscard]] BucketHistogram bucket_sizes() const;
-  [[nodiscard]] bool is_captured() const { return static_cast<bool>(graph_); }
+  [[nodiscard]] bool is_captured() const { return static_cast<bool>(graph_.replay); }
+  /// Of a step's graph; 0 without.
+  [[nodiscard]] std::size_t graph_nodes() const { return graph_.nodes; }
   /// Seconds in which buckets were under way while backward still computed, so far; 0 without a breakdown.
   [[nodiscard]] double hidden_s() const { return hidden_s_; }
 
@@ -79,7 +83,6 @@ class Trainer {
   /// The parts of a step, for who measures them: what they need must have run before, as in step().
   void forward(const std::vector<SampleRange>& ranges, const StepFigures& figures);
   void backward();
-  void update();
   [[nodiscard]] const std::vector<SampleRange>& ranges() const { return local_; }
   [[nodiscard]] const StepFigures& figures() const { return figures_; }
 
@@ -92,6 +95,9 @@ class Trainer {
   /// Of parameters [begin, begin + count), whose sums are there.
   [[nodiscard]] Optimizer optimizer(const Space& instance, std::int64_t begin, std::int64_t count);
   void update(const Space& instance, std::int64_t begin, std::int64_t count);
+  /// Of parameters [begin, end), unless the sums have done it.
+  void update_range(std::int64_t begin, std::int64_t end);
+  void finish_sums();
   void require_usable(std::int64_t step, const std::int64_t* sums, const std::int64_t* own) const;
 
   Settings settings_;
@@ -118,7 +124,7 @@ class Trainer {
   PlacedSamples test_samples_;            ///< of these
   StepFigures figures_;
   StepFigures test_figures_;
-  std::function<void()> graph_;
+  StepGraph graph_;
   std::int64_t steps_enqueued_ = 0;  ///< by this process, not captured
   std::int64_t steps_done_ = 0;
   std::int64_t steps_reported_ = 0;

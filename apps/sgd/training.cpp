@@ -52,7 +52,7 @@ void Training::describe_plan() {
                              data.test, data.width, data.classes));
   report_.decide(trainer_.explain_data());
   report_.decide(fmt::format("{} layers, {} parameters, {} steps of {} samples, {} steps an epoch",
-                             trainer_.model().layers(), trainer_.model().parameters().extent(0), last_step_,
+                             trainer_.model().layers(), trainer_.model().parameter_count(), last_step_,
                              settings_.batch, trainer_.steps_per_epoch()));
   report_.decide(
       settings_.ordered
@@ -154,6 +154,11 @@ void Training::report_results() {
 }
 
 void Training::report_communication() {
+  if (trainer_.is_captured() && trainer_.graph_nodes() > 0) {
+    report_.decide(fmt::format("a step is a graph of {} nodes", trainer_.graph_nodes()));
+    report_.result("graph_nodes", static_cast<std::int64_t>(trainer_.graph_nodes()));
+  }
+  if (context_.size() > 1) report_.decide(trainer_.explain_sums());
   double wait_s = 0;
   for (const auto& row : breakdown_.gather(session_.comm()))
     if (row.name == "wait") wait_s = row.avg_s;

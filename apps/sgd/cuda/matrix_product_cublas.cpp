@@ -3,6 +3,7 @@
 #include "timed_products.hpp"
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 
 namespace selvage::sgd {
@@ -10,6 +11,9 @@ namespace {
 
 /// What NVIDIA recommends for Hopper. Of our own: cuBLAS would allocate, which a capture forbids.
 constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
+/// What cuBLAS asks of it; Kokkos puts Views at odd multiples of 128. Else cublasSgemm does without, by slow kernels for
+/// small products, and cublasLtMatmul computes nothing.
+constexpr std::size_t workspace_alignment = 256;
 
 cublasOperation_t transposition(const Factor& factor) {
   return operation_of(factor.form == Form::transposed);
@@ -25,9 +29,9 @@ class MatrixProducts::Library {
     check_cublas(cublasSetMathMode(handle_, CUBLAS_DEFAULT_MATH), "cublasSetMathMode");
     // In this order: setting the stream takes the workspace away.
     check_cublas(cublasSetStream(handle_, space.cuda_stream()), "cublasSetStream");
-    check_cublas(cublasSetWorkspace(handle_, workspace_.data(), workspace_bytes), "cublasSetWorkspace");
+    check_cublas(cublasSetWorkspace(handle_, workspace(), workspace_bytes), "cublasSetWorkspace");
     if (choice == ProductChoice::timed)
-      timed_.emplace(space, ProductPlace{handle_, space.cuda_stream(), workspace_.data(), workspace_bytes});
+      timed_.emplace(space, ProductPlace{handle_, space.cuda_stream(), workspace(), workspace_bytes});
   }
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
@@ -42,6 +46,11 @@ class MatrixProducts::Library {
   }
 
  private:
+  [[nodiscard]] void* workspace() const {
+    void* begin = workspace_.data();
+    std::size_t left = workspace_.size();
+    return std::align(workspace_alignment, workspace_bytes, begin, left);
+  }
   void multiply_by_default(const Factor& a, const Factor& b, float* result) const {
     constexpr float one = 1;
     constexpr float zero = 0;
@@ -53,7 +62,7 @@ class MatrixProducts::Library {
 
   Space space_;  ///< keeps its stream
   Vector<std::byte> workspace_{Kokkos::view_alloc("sgd: workspace of products", Kokkos::WithoutInitializing),
-                               workspace_bytes};
+                               workspace_bytes + workspace_alignment};
   cublasHandle_t handle_ = nullptr;
   std::optional<TimedProducts> timed_;  ///< where the choice is timed
 };

@@ -5,7 +5,7 @@
 
 namespace selvage::sgd {
 
-std::function<void()> capture_step(const Space& space, const std::function<void()>& enqueue) {
+StepGraph capture_step(const Space& space, const std::function<void()>& enqueue) {
   cudaStream_t stream = space.cuda_stream();
   cudaGraph_t graph = nullptr;
   app::check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
@@ -18,10 +18,13 @@ std::function<void()> capture_step(const Space& space, const std::function<void(
   }
   app::check_cuda(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
   const std::unique_ptr<CUgraph_st, decltype(&cudaGraphDestroy)> captured(graph, cudaGraphDestroy);
+  std::size_t nodes = 0;
+  app::check_cuda(cudaGraphGetNodes(graph, nullptr, &nodes), "cudaGraphGetNodes");
   cudaGraphExec_t executable = nullptr;
   app::check_cuda(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
   const std::shared_ptr<CUgraphExec_st> owner(executable, cudaGraphExecDestroy);
-  return [owner, stream] { app::check_cuda(cudaGraphLaunch(owner.get(), stream), "cudaGraphLaunch"); };
+  return {[owner, stream] { app::check_cuda(cudaGraphLaunch(owner.get(), stream), "cudaGraphLaunch"); },
+          nodes};
 }
 
 }  // namespace selvage::sgd

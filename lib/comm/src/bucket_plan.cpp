@@ -123,7 +123,20 @@ void BucketPlan::ready(const Executor& compute, int gradient) {
   if (buckets_.empty()) return;
   --buckets_[static_cast<std::size_t>(bucket_of_[static_cast<std::size_t>(gradient)])].missing;
   start_complete();
-  static_cast<void>(progress());
+  static_cast<void>(progress(next_));
+}
+
+std::span<const int> BucketPlan::finish_but_last(const Executor& compute) {
+  check();
+  require_all_ready();
+  if (parts_.gradients.empty()) return {};
+  if (buckets_.empty()) make_buckets();
+  start_complete();
+  if (const int before_last = static_cast<int>(buckets_.size()) - 1; before_last > 0) {
+    wait_for(before_last);
+    parts_.timeline->join_bucket(compute.stream(), before_last - 1);
+  }
+  return buckets_.back().layout.gradients;
 }
 
 void BucketPlan::finish(Executor& compute) {
@@ -135,8 +148,7 @@ void BucketPlan::finish(Executor& compute) {
     parts_.timeline->computed(compute.stream());
   }
   start_complete();
-  wait_until(
-      context_->timeout(), context_->yields(), [&] { return progress(); }, [&] { return describe_late(); });
+  wait_for(next_);
   parts_.timeline->join(compute.stream());
   begin_step();
   ++step_;
@@ -233,18 +245,24 @@ void BucketPlan::start_complete() {
   }
 }
 
-bool BucketPlan::progress() {
-  bool all = true;
+void BucketPlan::wait_for(int count) {
+  wait_until(
+      context_->timeout(), context_->yields(), [&] { return progress(count); },
+      [&] { return describe_late(); });
+}
+
+bool BucketPlan::progress(int count) {
+  bool are_done = true;
   for (int number = 0; number < next_; ++number) {
     Bucket& bucket = buckets_[static_cast<std::size_t>(number)];
     if (bucket.stage == BucketStage::done) continue;
     if (progress(bucket)) {
       parts_.timeline->end(number);
-    } else {
-      all = false;
+    } else if (number < count) {
+      are_done = false;
     }
   }
-  return all;
+  return are_done;
 }
 
 bool BucketPlan::progress(Bucket& bucket) {
@@ -309,6 +327,19 @@ std::vector<BucketReport> BucketPlan::report() const {
                        .exposed = times.exposed});
   }
   return reports;
+}
+
+std::string BucketPlan::explain() const {
+  std::string text;
+  for (std::size_t number = 0; number < buckets_.size(); ++number) {
+    const Bucket& bucket = buckets_[number];
+    const std::size_t count = bucket.layout.gradients.size();
+    text += fmt::format("bucket {}, {} gradient{}{}: {}", number, count, count == 1 ? "" : "s",
+                        bucket.gradients.is_in_place() ? "" : ", packed", bucket.reduction->explain());
+    if (bucket.gathering != nullptr)
+      text += fmt::format("the parameters of bucket {}: {}", number, bucket.gathering->explain());
+  }
+  return text;
 }
 
 }  // namespace selvage::detail

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,9 +24,11 @@ class BucketPlan {
              BucketParts&& parts);
 
   void ready(const Executor& compute, int gradient);
+  [[nodiscard]] std::span<const int> finish_but_last(const Executor& compute);
   void finish(Executor& compute);
   void check() const;
   [[nodiscard]] std::vector<BucketReport> report() const;
+  [[nodiscard]] std::string explain() const;
   [[nodiscard]] int device() const { return context_->device(); }
 
  private:
@@ -57,8 +60,9 @@ class BucketPlan {
   /// When the gradients of a bucket are reduced.
   void conclude_reduction(Bucket& bucket);
   void update(const Bucket& bucket, const ElementRange& own) const;
-  /// \return whether all buckets that were started are done
-  bool progress();
+  /// Carries on with the buckets that were started. \return whether the first `count` of all are done
+  bool progress(int count);
+  void wait_for(int count);
   [[nodiscard]] std::string describe_late() const;
 
   std::shared_ptr<ContextState> context_;

@@ -16,6 +16,7 @@ class HostTimeline final : public BucketTimeline {
   void begin(int bucket) override { spans_[static_cast<std::size_t>(bucket)].begin = Clock::now(); }
   void end(int bucket) override { spans_[static_cast<std::size_t>(bucket)].end = Clock::now(); }
   void computed(void* /*compute*/) override { computed_ = Clock::now(); }
+  void join_bucket(void* /*compute*/, int /*bucket*/) override {}
   void join(void* /*compute*/) override {}
 
   [[nodiscard]] Times times(int bucket) const override {

@@ -20,6 +20,10 @@ void GradientBuckets::ready_on(detail::Executor& executor, int gradient) {
   const detail::DeviceScope scope(plan_->device());
   plan_->ready(executor, gradient);
 }
+std::span<const int> GradientBuckets::finish_but_last_on(detail::Executor& executor) {
+  const detail::DeviceScope scope(plan_->device());
+  return plan_->finish_but_last(executor);
+}
 void GradientBuckets::finish_on(detail::Executor& executor) {
   const detail::DeviceScope scope(plan_->device());
   plan_->finish(executor);
@@ -31,6 +35,9 @@ void GradientBuckets::check() const {
 std::vector<BucketReport> GradientBuckets::report() const {
   const detail::DeviceScope scope(plan_->device());
   return plan_->report();
+}
+std::string GradientBuckets::explain() const {
+  return plan_->explain();
 }
 
 }  // namespace selvage

@@ -54,13 +54,18 @@ class Model {
   /// The first gradient that holds something else; -1 if there is none.
   [[nodiscard]] int first_wrong(Operation operation, int ranks, int step) const {
     for (int g = 0; g < count(); ++g) {
-      const auto values =
-          Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), gradients[static_cast<std::size_t>(g)]);
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        if (!same_bits(values(i), expected_at<float>(operation, ranks, index_of(g, i), step))) return g;
-      }
+      if (!is_right(g, operation, ranks, step)) return g;
     }
     return -1;
+  }
+  [[nodiscard]] bool is_right(int gradient, Operation operation, int ranks, int step) const {
+    const auto values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(),
+                                                            gradients[static_cast<std::size_t>(gradient)]);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (!same_bits(values(i), expected_at<float>(operation, ranks, index_of(gradient, i), step)))
+        return false;
+    }
+    return true;
   }
   [[nodiscard]] int count() const { return static_cast<int>(gradients.size()); }
 
@@ -204,6 +209,49 @@ TEST_F(GradientBucketsTest, RoundToBf16OnTheWireWhereAsked) {
   EXPECT_EQ(bytes, 2 * std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}));
 }
 
+TEST_F(GradientBucketsTest, GiveAllButTheLastBucketBeforeTheEnd) {
+  const Model model(true);
+  for (const std::int64_t bucket_bytes : {1, 4000, 1 << 20}) {
+    GradientBuckets buckets(space_, context_, {.operation = Operation::sum, .bucket_bytes = bucket_bytes},
+                            model.gradients);
+    for (int number = 0; number < 3; ++number) {
+      for (const int gradient : backwards(model.count())) {
+        model.fill(gradient, context_.rank(), number);
+        buckets.ready(space_, gradient);
+      }
+      const auto last = buckets.finish_but_last(space_);
+      space_.fence();
+      for (int gradient = 0; gradient < model.count(); ++gradient) {
+        if (std::ranges::find(last, gradient) != last.end()) continue;
+        EXPECT_TRUE(model.is_right(gradient, Operation::sum, context_.size(), number)) << gradient;
+        // As an update would, which the last bucket mustn't undo.
+        Kokkos::deep_copy(space_, model.gradients[static_cast<std::size_t>(gradient)], -1.0F);
+      }
+      buckets.finish(space_);
+      space_.fence();
+      EXPECT_TRUE(std::ranges::equal(last, buckets.report().back().gradients));
+      EXPECT_EQ(last.size() == static_cast<std::size_t>(model.count()), buckets.report().size() == 1);
+      for (const int gradient : last)
+        EXPECT_TRUE(model.is_right(gradient, Operation::sum, context_.size(), number)) << gradient;
+    }
+  }
+}
+
+TEST_F(GradientBucketsTest, ExplainHowEachBucketIsReduced) {
+  const Model model(false);
+  GradientBuckets buckets(space_, context_, {.bucket_bytes = 4000}, model.gradients);
+  EXPECT_EQ(buckets.explain(), "");
+  step(buckets, model, backwards(model.count()), 0);
+  const std::string text = buckets.explain();
+  const auto reports = buckets.report();
+  for (std::size_t number = 0; number < reports.size(); ++number) {
+    const std::size_t line = text.find("bucket " + std::to_string(number) + ", ");
+    ASSERT_NE(line, std::string::npos) << text;
+    const std::string algorithm(to_string(reports[number].algorithm));
+    EXPECT_NE(text.substr(line, text.find('\n', line) - line).find(algorithm), std::string::npos) << text;
+  }
+}
+
 TEST_F(GradientBucketsTest, ReportWhatWasHiddenAndWhatWasNot) {
   const Model model(true);
   GradientBuckets buckets(space_, context_, {.bucket_bytes = 4000}, model.gradients);
@@ -242,6 +290,7 @@ TEST_F(GradientBucketsTest, SayWhichGradientIsMissingOrReadyTwice) {
   const Model model(false);
   GradientBuckets buckets(space_, context_, {}, model.gradients);
   for (int gradient = 0; gradient < model.count() - 1; ++gradient) buckets.ready(space_, gradient);
+  EXPECT_TRUE(thrown_by([&] { static_cast<void>(buckets.finish_but_last(space_)); }));
   const auto missing = thrown_by([&] { buckets.finish(space_); });
   ASSERT_TRUE(missing);
   EXPECT_EQ(missing->kind(), ErrorKind::usage);

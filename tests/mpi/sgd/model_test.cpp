@@ -72,9 +72,9 @@ struct Sample {
     for (int layer = model.layers() - 1; layer >= 0; --layer) {
       model.bias_gradient(layer, range, all);
       // In two parts, as where the first weight is cut.
-      const UnitRange units = model.units_of(layer);
-      model.weight_gradient(layer, range, {0, units.end / 2}, all);
-      model.weight_gradient(layer, range, {units.end / 2, units.end}, all);
+      const RowRange rows = model.rows_of(layer);
+      model.weight_gradient(layer, range, {0, rows.end / 2}, all);
+      model.weight_gradient(layer, range, {rows.end / 2, rows.end}, all);
       if (layer > 0) model.propagate(layer, range);
     }
     space.fence();
@@ -159,25 +159,32 @@ class ImageLoss {
     for (double& value : values) value = std::max(value, 0.0);
     return values;
   }
+  /// The next tensor's elements.
+  const double* take(std::size_t count) {
+    const std::size_t begin = (next_ + 3) / 4 * 4;
+    next_ = begin + count;
+    return &parameters_[begin];
+  }
   std::vector<double> dense(const std::vector<double>& inputs, int outputs) {
-    std::vector<double> result(static_cast<std::size_t>(outputs));
-    for (double& value : result)
-      for (const double input : inputs) value += input * parameters_[next_++];
-    for (double& value : result) value += parameters_[next_++];
+    const auto units = static_cast<std::size_t>(outputs);
+    const double* weight = take(inputs.size() * units);
+    const double* bias = take(units);
+    std::vector<double> result(bias, bias + units);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      for (std::size_t unit = 0; unit < units; ++unit) result[unit] += inputs[i] * weight[i * units + unit];
     return result;
   }
   std::vector<double> convolved(const std::vector<double>& image, int height, int width, int outputs) {
     const int inputs = static_cast<int>(image.size()) / (height * width);
-    const double* weight = &parameters_[next_];
-    const double* bias = weight + std::ptrdiff_t{outputs} * 9 * inputs;
-    next_ += static_cast<std::size_t>(outputs * (9 * inputs + 1));
+    const double* weight = take(static_cast<std::size_t>(outputs) * 9 * static_cast<std::size_t>(inputs));
+    const double* bias = take(static_cast<std::size_t>(outputs));
     const auto at = [&](int row, int column, int output) {
       double sum = bias[output];
       for (int k = 0; k < 9 * inputs; ++k) {
         const int y = row + k / inputs / 3 - 1;
         const int x = column + k / inputs % 3 - 1;
         if (y < 0 || y >= height || x < 0 || x >= width) continue;
-        sum += weight[output * 9 * inputs + k] *
+        sum += weight[k * outputs + output] *
                image[static_cast<std::size_t>((y * width + x) * inputs + k % inputs)];
       }
       return sum;
@@ -300,8 +307,11 @@ TEST(Model, TensorsFollowEachOtherByLayer) {
   const auto& tensors = sample.model.tensors();
   ASSERT_EQ(tensors.size(), 6u);
   EXPECT_EQ(tensors[2].name, "dense2.weight");
-  EXPECT_EQ(tensors[2].begin, 7 * 5 + 7);
+  // Each from a multiple of four elements.
+  EXPECT_EQ(tensors[1].begin, 36);
+  EXPECT_EQ(tensors[2].begin, 44);
   EXPECT_EQ(tensors[2].count, 4 * 7);
+  EXPECT_EQ(sample.model.parameter_count(), 7 * 5 + 7 + 4 * 7 + 4 + 3 * 4 + 3);
   EXPECT_EQ(tensors[5].begin + tensors[5].count,
             static_cast<std::int64_t>(sample.model.parameters().extent(0)));
 }
@@ -317,6 +327,23 @@ TEST(Model, FirstWeightsFillTheirRangeAndDependOnTheSeed) {
   const float drawn = first(0);
   model.draw_parameters(2);
   EXPECT_NE(on_the_host(model.parameters())(0), drawn);
+}
+
+TEST(Model, FirstWeightsAreDrawnUnitByUnit) {
+  const Sample sample;
+  const auto parameters = on_the_host(sample.model.parameters());
+  for (const std::size_t t : {0u, 2u}) {
+    const Tensor& weight = sample.model.tensors()[t];
+    const int inputs = t == 0 ? 5 : 7;
+    const int units = t == 0 ? 7 : 4;
+    Random random(1, ~std::uint64_t{t});
+    const float bound = 1 / std::sqrt(static_cast<float>(inputs));
+    for (int unit = 0; unit < units; ++unit)
+      for (int input = 0; input < inputs; ++input)
+        EXPECT_EQ(parameters(static_cast<std::size_t>(weight.begin + input * units + unit)),
+                  bound * (2 * random.uniform() - 1))
+            << weight.name << ' ' << unit << ' ' << input;
+  }
 }
 
 TEST(Model, NamesTheFirstLayerThatIsNotFinite) {

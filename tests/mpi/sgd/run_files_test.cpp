@@ -1,5 +1,6 @@
 #include "sgd/run_files.hpp"
 
+#include "common/output.hpp"
 #include "expect_error.hpp"
 #include "sgd/random.hpp"
 #include "temporary_directory.hpp"
@@ -9,6 +10,7 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -68,6 +70,23 @@ TEST(RunFiles, AreNotWrittenWithWeightsThatAreLost) {
         << message;
   }
   EXPECT_FALSE(std::filesystem::exists(folder / "checkpoint_00000001.h5"));
+}
+
+/// Read as it is, its weights would be transposed.
+TEST(RunFiles, OfUnitsByInputsAreRefused) {
+  const app::testing_support::TemporaryDirectory folder;
+  const Settings settings = small_training();
+  const Context context(MPI_COMM_WORLD);
+  app::Breakdown breakdown("test", false);
+  Trainer trainer(make_instance(), settings, context,
+                  std::make_shared<SamplesInMemory>(width, 2, made_up_samples(), made_up_samples()),
+                  breakdown);
+  const std::string path = folder / "old.h5";
+  app::write_hdf5(MPI_COMM_WORLD, path, std::span<const app::ArrayBlock>(),
+                  {{"layers", std::string("3-4-2")}});
+  const std::string message = error_message(ErrorKind::input, [&] { resume(trainer, path, settings); });
+  EXPECT_NE(message.find("earlier version, which wrote weights as units x inputs"), std::string::npos)
+      << message;
 }
 
 }  // namespace

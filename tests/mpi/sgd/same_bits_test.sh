@@ -32,6 +32,8 @@ share=$(figure_of "$scratch/sharded" share_blocked)
 [[ $share =~ ^(0|0\.[0-9]+|[0-9.]+e-[0-9]+)$ ]] || fail "share_blocked is '$share'"
 [[ $(figure_of "$scratch/sharded" allreduces_of_1024_to_2047_bytes) -eq 27 ]] || fail "the buckets' sizes are not counted"
 [[ -n $(figure_of "$scratch/sharded" allreduces_of_1024_to_2047_bytes_GB_per_s) ]] || fail "no rate of the buckets"
+grep -q "bucket 0, 4 gradients: ReduceScatter of 180 x 8 bytes between 2 ranks" "$scratch/sharded/run.json" ||
+  fail "how buckets travel is not explained"
 [[ -z $(figure_of "$scratch/one" share_blocked) ]] || fail "a rank alone is blocked by others"
 # A rank's last kernel publishes tiles, which are added up while others' still run.
 expect_success 2 "${training[@]}" --out "$scratch/tiles" --set comm.tiles=true

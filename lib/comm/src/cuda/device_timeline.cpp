@@ -29,6 +29,9 @@ class DeviceTimeline final : public BucketTimeline {
   }
   void end(int bucket) override { spans_[static_cast<std::size_t>(bucket)].end.record(stream_.get()); }
   void computed(void* compute) override { computed_.record(static_cast<cudaStream_t>(compute)); }
+  void join_bucket(void* compute, int bucket) override {
+    spans_[static_cast<std::size_t>(bucket)].end.hold_back(static_cast<cudaStream_t>(compute));
+  }
   void join(void* compute) override {
     done_.record(stream_.get());
     done_.hold_back(static_cast<cudaStream_t>(compute));

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -94,6 +96,15 @@ class GradientBuckets {
     detail::KokkosExecutor<Space> executor(space);
     ready_on(executor, gradient);
   }
+  /// What `space` is given next sees the results of all buckets but the last, which travels on meanwhile: for work that
+  /// needn't wait for it, as an update of parameters. finish() comes later; until then no bucket is exposed in reports.
+  /// Blocks and throws as finish().
+  /// \return the gradients of the last bucket, valid until the next step; all of them where there is one bucket
+  template <class Space>
+  std::span<const int> finish_but_last(const Space& space) {
+    detail::KokkosExecutor<Space> executor(space);
+    return finish_but_last_on(executor);
+  }
   /// What `space` is given next sees all results. Blocks until done on hosts, and in the first step.
   /// \throws Error{usage} that names a gradient that isn't ready; Error{timeout} that names the late rank
   template <class Space>
@@ -107,6 +118,8 @@ class GradientBuckets {
   /// Of all buckets, in the order in which they are reduced; empty before the first step is finished. Waits until the
   /// last step is done. Times are 0 for the first step, and for one captured in a graph.
   [[nodiscard]] std::vector<BucketReport> report() const;
+  /// By which algorithm each bucket is reduced, and why: a line each, or several, in the order of report(). Doesn't wait.
+  [[nodiscard]] std::string explain() const;
 
  protected:
   struct NoUpdate {};
@@ -139,6 +152,7 @@ class GradientBuckets {
                                                        const GradientBucketsOptions& options,
                                                        detail::BucketParts&& parts);
   void ready_on(detail::Executor& executor, int gradient);
+  std::span<const int> finish_but_last_on(detail::Executor& executor);
   void finish_on(detail::Executor& executor);
 
   std::shared_ptr<detail::BucketPlan> plan_;

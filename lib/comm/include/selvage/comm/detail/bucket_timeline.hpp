@@ -30,6 +30,8 @@ class BucketTimeline {
   virtual void end(int bucket) = 0;
   /// The caller has nothing more to compute: what is still under way is exposed.
   virtual void computed(void* compute) = 0;
+  /// What `compute` is given next comes after a bucket's end().
+  virtual void join_bucket(void* compute, int bucket) = 0;
   /// What `compute` is given next comes after all that buckets were given.
   virtual void join(void* compute) = 0;
   /// Of the last step; waits for its end.
