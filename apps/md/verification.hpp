@@ -13,7 +13,8 @@ namespace selvage::md {
 
 /// Compares a run with what is known about it, and keeps the worst:
 /// - the thermo figures that LAMMPS gives for its benchmark `in.lj`, where the run is that case;
-/// - the total momentum and, with the shifted energy, the total energy, which an undamped run keeps;
+/// - the total momentum and, with the shifted energy, the total energy, which an undamped run keeps but for what its
+///   time step leaves open;
 /// - the last step's forces, of up to most_atoms_for_all_pairs atoms, with sums over all pairs.
 class Verification {
  public:
@@ -45,11 +46,13 @@ class Verification {
   };
 
   void check_known(const ThermoRow& row);
+  void check_energy(const ThermoRow& row);
   [[nodiscard]] bool is_benchmark() const;
 
   Settings settings_;
   std::int64_t atoms_;
-  std::optional<double> first_energy_;
+  std::optional<ThermoRow> first_;
+  std::optional<ThermoRow> settled_;  ///< the first one after the start's lattice has melted
   Worst known_;
   Worst momentum_;
   Worst energy_;

@@ -19,6 +19,15 @@ QueuePlacement placement_of(const std::optional<QueuePlacement>& forced) {
   return text ? parse_queue_placement(*text) : QueuePlacement::host;
 }
 
+bool is_message(CommandKind kind) {
+  return kind == CommandKind::send || kind == CommandKind::receive || kind == CommandKind::receive_up_to;
+}
+NetworkOperation::Kind message_kind(CommandKind kind) {
+  if (kind == CommandKind::send) return NetworkOperation::Kind::send;
+  return kind == CommandKind::receive ? NetworkOperation::Kind::receive
+                                      : NetworkOperation::Kind::receive_up_to;
+}
+
 void require_valid(const CommandRings::Sizes& sizes) {
   if (sizes.rings >= 1 && sizes.service_threads >= 1 && std::has_single_bit(sizes.capacity)) return;
   throw Error(ErrorKind::usage,
@@ -84,8 +93,8 @@ NetworkOperation CommandService::operation_of(const Command& command) const {
                              .window = window_ != nullptr ? window_->id : -1};
   // Nothing but a word: it needs no buffer, and arrives whole.
   if (command.kind == CommandKind::put_value) operation.arrival = command.offset;
-  if (command.kind == CommandKind::send || command.kind == CommandKind::receive) {
-    operation.kind = command.kind == CommandKind::send ? Kind::send : Kind::receive;
+  if (is_message(command.kind)) {
+    operation.kind = message_kind(command.kind);
     operation.message_tag = static_cast<int>(command.offset);
     operation.remote = reinterpret_cast<std::byte*>(command.remote);
     operation.own_flag = reinterpret_cast<std::uint64_t*>(command.own_flag);
@@ -110,7 +119,7 @@ void CommandService::start(const Command& command, std::size_t index) {
   CommandRing& ring = rings_[index];
   const NetworkOperation operation = operation_of(command);
   Underway transfer{index, command.is_blocking != 0};
-  if (command.kind == CommandKind::send || command.kind == CommandKind::receive) {
+  if (is_message(command.kind)) {
     transfer.done = reinterpret_cast<std::uint64_t*>(command.arrival);
     transfer.value = command.arrival_value;
   }

@@ -69,7 +69,7 @@ struct Transfer {
   MappedMessage message;
   /// Of a message to or from a window whose memory MPI doesn't take: the payload in between.
   std::vector<std::byte> staging;
-  enum class Stage { none, to_be_sent, received };
+  enum class Stage { none, to_be_sent, awaited, received };
   Stage stage = Stage::none;  ///< of the payload in `staging`
   NetworkOperation staged;
   bool is_local_done = false;
@@ -115,6 +115,7 @@ class Courier {
   void receive(void* data, std::uint64_t bytes, int rank, int tag, Transfer& transfer);
   static void start_mapped(const NetworkOperation& operation, std::uint64_t epoch, Transfer& transfer);
   bool advance_mapped(Transfer& transfer);
+  void receive_found(Transfer& transfer);
   bool test_requests();
   bool advance(Transfer& transfer);
   [[nodiscard]] Copier& copier_for(MemoryKind memory);

@@ -40,13 +40,15 @@ ListPlan::ListPlan(std::shared_ptr<ContextState> context, Executor& executor, co
     kernels_ = kernels.get();
     paths_[Transport::peer] = std::move(kernels);
   }
+  // Its first use is collective.
+  if (is_queued()) static_cast<void>(context_->proxy());
   if (options.neighbours) name_neighbours(executor, *options.neighbours);
 }
 
 /// On GPUs they can't but, and where the user says so: on hosts other threads' kernels would wait for cores.
 bool ListPlan::may_use_kernels() const {
   const bool may_be_peers = request_.transport.choice.value_or(Transport::peer) == Transport::peer;
-  return may_be_peers && (!on_host_ || request_.initiation.choice == Initiation::kernel);
+  return may_be_peers && !is_queued() && (!on_host_ || request_.initiation.choice == Initiation::kernel);
 }
 
 /// What is in flight, above all where it failed, leaves messages behind.
@@ -159,17 +161,24 @@ void ListPlan::connect(Executor& executor, const std::vector<int>& ranks) {
         if (!refusal) refusal = error;
       }
     }
-    for (auto& [transport, links] : served) path_for(transport).connect(links, executor);
+    for (auto& [transport, links] : served) path_for(transport, executor).connect(links, executor);
     if (refusal) throw Error(*refusal);
   });
 }
 
-ListPath& ListPlan::path_for(Transport transport) {
+ListPath& ListPlan::path_for(Transport transport, Executor& executor) {
   std::unique_ptr<ListPath>& path = paths_[transport];
   if (path) return *path;
-  path = transport == Transport::peer
-             ? make_peer_lists(*context_, first_tag_ + connect_tag)
-             : make_mpi_lists(*context_, first_tag_ + message_tag, transport == Transport::mpi_staged);
+  const bool staged = transport == Transport::mpi_staged;
+  if (is_queued()) {
+    auto queue = make_queue_lists(*context_, first_tag_ + message_tag, on_host_, staged);
+    queue->connect_self(link_of(context_->rank()), executor);
+    kernels_ = queue.get();
+    path = std::move(queue);
+    return *path;
+  }
+  path = transport == Transport::peer ? make_peer_lists(*context_, first_tag_ + connect_tag)
+                                      : make_mpi_lists(*context_, first_tag_ + message_tag, staged);
   return *path;
 }
 
@@ -194,7 +203,7 @@ void ListPlan::check() {
 }
 
 bool ListPlan::may_open_port() const {
-  return kernels_ != nullptr && context_->machine().host_count() == 1 &&
+  return kernels_ != nullptr && !is_queued() && context_->machine().host_count() == 1 &&
          context_->mapping_refusal(on_host_ ? MemoryKind::host : MemoryKind::device).empty();
 }
 

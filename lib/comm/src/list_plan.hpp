@@ -72,8 +72,10 @@ class ListPlan {
   [[nodiscard]] ListLink& link_of(int rank);
   void connect(Executor& executor, const std::vector<int>& ranks);
   [[nodiscard]] Path choose_path(int rank, bool on_host) const;
-  [[nodiscard]] ListPath& path_for(Transport transport);
+  [[nodiscard]] ListPath& path_for(Transport transport, Executor& executor);
   [[nodiscard]] bool may_use_kernels() const;
+  /// Whether the proxy carries whatever leaves this rank.
+  [[nodiscard]] bool is_queued() const { return request_.initiation.choice == Initiation::queue; }
   /// Whether kernels do all of an operation, on their own.
   [[nodiscard]] bool runs_in_kernels() const { return kernels_ != nullptr && paths_.size() == 1; }
 
@@ -112,7 +114,7 @@ class ListPlan {
   std::map<Transport, std::unique_ptr<ListPath>> paths_;
   std::unique_ptr<ListPortPlan> port_;
   bool fenced_for_port_ = false;       ///< nothing uses a port since the last rebuild
-  KernelListPath* kernels_ = nullptr;  ///< of paths_: that of peers, where kernels signal and wait
+  KernelListPath* kernels_ = nullptr;  ///< of paths_: the one whose kernels signal and wait
   std::unique_ptr<ListPath> self_path_;
   bool fences_first_ = false;
 

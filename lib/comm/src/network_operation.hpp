@@ -11,10 +11,11 @@ namespace selvage::detail {
 /// One transfer that a proxy carries out for a kernel (LeBeane, ch. 6: the trigger entry's operation).
 struct NetworkOperation {
   enum class Kind : std::uint32_t {
-    put,      ///< local bytes into the target's window, then its arrival counter
-    get,      ///< bytes of the target's window to local memory
-    send,     ///< a message: by MPI with a tag of its own, or by a copy to mapped memory
-    receive,  ///< likewise
+    put,            ///< local bytes into the target's window, then its arrival counter
+    get,            ///< bytes of the target's window to local memory
+    send,           ///< a message: by MPI with a tag of its own, or by a copy to mapped memory
+    receive,        ///< likewise
+    receive_up_to,  ///< by MPI, of any length; at most `bytes` of it are kept
   };
   static constexpr std::uint64_t no_arrival = std::numeric_limits<std::uint64_t>::max();
 

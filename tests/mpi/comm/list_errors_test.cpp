@@ -233,8 +233,9 @@ TEST_F(ListChoices, RefuseWhatCarriesNoLists) {
   EXPECT_EQ(refusal(ErrorKind::unsupported, {.transport = Transport::copy_engine}),
             "no list reaches rank 1; not copy_engine: it carries no lists, forced by the option transport");
   EXPECT_EQ(
-      refusal(ErrorKind::unsupported, {.initiation = Initiation::queue}),
-      "initiation queue, forced by the option initiation, is not possible for lists: no proxy carries lists");
+      refusal(ErrorKind::unsupported, {.transport = Transport::peer, .initiation = Initiation::queue}),
+      "initiation queue, forced by the option initiation, is not possible for lists: kernels that reach "
+      "the other rank's memory need no proxy");
   EXPECT_EQ(
       refusal(ErrorKind::unsupported, {.transport = Transport::mpi_staged, .initiation = Initiation::kernel}),
       "initiation kernel, forced by the option initiation, is not possible for lists: no kernel starts "
@@ -248,6 +249,24 @@ TEST_F(ListChoices, FollowTheEnvironmentAndSaySo) {
   if (context_.size() == 1) return;
   EXPECT_TRUE(contains(halo.explain(), "mpi_staged, host, 1 out, ")) << halo.explain();
   EXPECT_TRUE(contains(halo.explain(), "forced by SELVAGE_TRANSPORT")) << halo.explain();
+}
+
+TEST_F(ListChoices, SayThatTheProxyCarriesThem) {
+  const ScopedVariable initiation("SELVAGE_INITIATION", "queue");
+  const ListHalo halo = make({});
+  EXPECT_FALSE(halo.has_device());
+  if (context_.size() == 1) return;
+  EXPECT_TRUE(contains(halo.explain(), ", queue, 1 out, ")) << halo.explain();
+  EXPECT_TRUE(contains(halo.explain(), "; not peer: ")) << halo.explain();
+}
+
+TEST_F(ListChoices, RefuseAProxyWithoutAThread) {
+  if (context_.size() == 1) GTEST_SKIP() << "nobody to reach";
+  const ScopedVariable proxy("SELVAGE_PROXY", "caller");
+  EXPECT_TRUE(
+      contains(refusal(ErrorKind::unsupported, {.initiation = Initiation::queue}),
+               "initiation queue, forced by the option initiation, is not possible for lists: the proxy "
+               "has no thread"));
 }
 
 TEST_F(ListChoices, ChoosePeersInsideAHostAndMpiBetween) {

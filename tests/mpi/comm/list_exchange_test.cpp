@@ -65,11 +65,16 @@ class ListExchangeTest : public testing::Test {
              .own = flags_.get(),
              .remote_blocks = blocks_.data(),
              .own_blocks = blocks_.data(),
+             .remote_headers = headers_.data(),
+             .own_headers = headers_.data(),
              .remote_block_bytes = block_bytes,
              .own_block_bytes = block_bytes,
+             .to_odd_remote_header = sizeof(ListHeader),
+             .to_odd_own_header = sizeof(ListHeader),
              .out = {0, ghosts},
              .in = {0, ghosts},
-             .rank = 3};
+             .rank = 3,
+             .ring = 0};
     row_.write(peer_);
     Kokkos::deep_copy(blocks_, poison);
     executor_.fence();
@@ -121,6 +126,7 @@ class ListExchangeTest : public testing::Test {
   Indices order_{"order", ghosts};
   Numbers x_{"x", owned + ghosts};
   Bytes blocks_{"blocks", 2 * block_bytes};
+  Bytes headers_{"headers", 2 * sizeof(ListHeader)};
   Shared<ListState> state_;
   Shared<KernelListFlags> flags_;
   Shared<ListPeer> row_;

@@ -32,7 +32,16 @@ expect_imbalance "$scratch/equal" "> 1.3" "the test proves nothing"
 # As shipped: energy, momentum and the forces of all pairs.
 expect_success 4 "$INPUTS/droplet.toml" --quiet --out "$scratch/whole"
 for what in momentum energy forces; do expect_text "^VERIFY ok $what" "the droplet on 4 ranks"; done
-expect_imbalance "$scratch/whole" "< 1.1" "the whole run"
+expect_imbalance "$scratch/whole" "< 1.1" "the whole run on 4 ranks"
+expect_success 8 "$INPUTS/droplet.toml" --quiet --steps 200 --out "$scratch/whole"
+expect_imbalance "$scratch/whole" "< 1.1" "200 steps on 8 ranks"
+
+# A run of any length is verified, wherever its rows fall.
+for case in "1 --steps 20" "1 --steps 60 --set output.thermo_every=1" "4 --steps 20 --set output.thermo_every=7"; do
+  read -ra more <<<"$case"
+  expect_success "${more[0]}" "$INPUTS/droplet.toml" --quiet --out "$scratch/short" "${more[@]:1}"
+  expect_text "^VERIFY ok energy" "the droplet on $case"
+done
 
 # Bits of a restart on as many ranks, values on others.
 parts=("${droplet[@]}" --set restart.every=40 --set run.verify=false --set output.thermo_every=20)

@@ -37,6 +37,9 @@ if [[ $row != "0.7574531032 -5.758505486 -4.622361337 0.207261054" ]]; then fail
 expect_success 1 "$INPUTS/drift.toml" "${quiet[@]}"
 expect_text "^VERIFY ok energy" "drift.toml"
 expect_text "^VERIFY ok forces" "drift.toml"
+drift=$(awk -F, 'NR == 2 { first = $4 } NR > 1 { d = $4 - first; if (d < 0) d = -d; if (d > most) most = d } END { print most }' \
+  "$scratch/out/thermo.csv")
+awk -v drift="$drift" 'BEGIN { exit !(drift <= 7e-5) }' || fail "drift.toml's energy strays by $drift every 100 steps"
 
 # The table's columns are LAMMPS's.
 expect_success 1 "$INPUTS/lj.toml" --out "$scratch/out" --steps 10

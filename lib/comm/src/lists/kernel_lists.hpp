@@ -6,9 +6,8 @@
 
 namespace selvage::detail {
 
-/// Ranks of one host whose kernels pack into each other's memory, signal and wait by themselves: the host only enqueues.
-/// It takes part where landing blocks must grow, which both ranks of a link know from their lists and fields, and where
-/// no particles move: those words go over MPI.
+/// Lists whose kernels pack, signal and wait by themselves: the host only enqueues. It takes part where blocks must grow,
+/// which both ranks of a link know from their lists and fields, and where no particles move: those words go over MPI.
 class KernelListPath : public ListPath {
  public:
   /// This rank's own link.
@@ -25,7 +24,13 @@ class KernelListPath : public ListPath {
   virtual void check() const = 0;
 };
 
+/// Ranks of one host, whose kernels reach each other's memory.
 [[nodiscard]] std::unique_ptr<KernelListPath> make_kernel_lists(ContextState& context, int card_tag,
                                                                 int message_tag, bool on_host);
+/// Initiation queue: kernels pack into memory of their own rank, and hand the proxy a descriptor for each link and operation,
+/// with the length that the message then has; it sends and receives over MPI, and releases the flags that kernels wait for.
+/// \param staged  whether MPI is given host memory, where kernels of a GPU pack then, instead of the GPU's
+[[nodiscard]] std::unique_ptr<KernelListPath> make_queue_lists(ContextState& context, int message_tag,
+                                                               bool on_host, bool staged);
 
 }  // namespace selvage::detail

@@ -1,5 +1,6 @@
 #include "list_choice.hpp"
 
+#include "../proxy.hpp"
 #include "../transports/mpi_direct.hpp"
 #include "../transports/mpi_staged.hpp"
 #include "../transports/peer.hpp"
@@ -29,7 +30,13 @@ constexpr std::array candidates{
 
 /// Why lists can't be initiated so by a transport; whatever it is where none is named.
 std::string refuse_initiation(Initiation initiation, std::optional<Transport> transport, bool on_host) {
-  if (initiation == Initiation::queue) return "no proxy carries lists";
+  if (initiation == Initiation::queue) {
+    // A kernel that waits keeps its thread: the proxy needs one of its own, on hosts too.
+    const std::string no_proxy = on_host ? Proxy::thread_refusal() : Proxy::refusal(false);
+    const bool is_mapped = transport == Transport::peer;
+    return no_proxy.empty() && is_mapped ? "kernels that reach the other rank's memory need no proxy"
+                                         : no_proxy;
+  }
   if (!transport || *transport == Transport::peer || initiation == Initiation::host) return {};
   if (initiation == Initiation::kernel) return "no kernel starts messages of lists";
   return on_host ? "" : "MPI can only be called from the host, after a fence";

@@ -13,12 +13,6 @@
 namespace selvage::detail {
 namespace {
 
-/// Headers travel in front of the particles, which stay aligned.
-constexpr std::int64_t header_bytes = 128;
-static_assert(sizeof(ListHeader) <= header_bytes);
-/// No block is shorter, so that a failure always fits.
-constexpr std::int64_t least_message_bytes = header_bytes + sizeof(ListFailure);
-
 int message_size(std::int64_t bytes) {
   if (bytes > std::numeric_limits<int>::max())
     throw Error(ErrorKind::unsupported,
@@ -74,7 +68,7 @@ class MpiLists final : public ListPath {
     return hides_bytes(step) ? message.packed.as<std::byte>() : message.wire.data;
   }
   [[nodiscard]] std::int64_t length_of(const ListStep& step, const ListRange& range) const {
-    return step.bytes(range) + (hides_bytes(step) ? 0 : header_bytes);
+    return step.bytes(range) + (hides_bytes(step) ? 0 : list_header_bytes);
   }
   void pack_all(const ListStep& step);
   void send(Peer& peer, const ListStep& step);
@@ -107,7 +101,7 @@ MpiLists::~MpiLists() {
 void MpiLists::reserve(Message& message, const ListStep& step, std::int64_t bytes) const {
   if (!step.executor.runs_on_host())
     message.packed.reserve<std::byte>(std::max<std::int64_t>(bytes, 1), step.executor);
-  const std::int64_t wanted = std::max(bytes + header_bytes, least_message_bytes);
+  const std::int64_t wanted = std::max(bytes + list_header_bytes, least_list_message_bytes);
   if (hides_bytes(step) || wanted <= message.wire_bytes) return;
   message.wire_bytes = std::max(wanted, message.wire_bytes * 3 / 2);
   message.wire = step.executor.allocate_staging(message.wire_bytes);
@@ -138,14 +132,14 @@ void MpiLists::pack_all(const ListStep& step) {
     const ListRange& range = step.sent(*peer.link);
     if (range.count == 0) continue;
     reserve(peer.out, step, step.bytes(range));
-    parts_.push_back({on_host ? peer.out.wire.data + header_bytes : peer.out.packed.as<std::byte>(),
+    parts_.push_back({on_host ? peer.out.wire.data + list_header_bytes : peer.out.packed.as<std::byte>(),
                       range.first, range.count});
   }
   if (!parts_.empty()) step.mover->pack(parts_);
   for (Peer& peer : peers_) {
     const ListRange& range = step.sent(*peer.link);
     if (on_host || hides_bytes(step) || range.count == 0) continue;
-    step.executor.stage_out(peer.out.wire.data + header_bytes, peer.out.packed.as<std::byte>(),
+    step.executor.stage_out(peer.out.wire.data + list_header_bytes, peer.out.packed.as<std::byte>(),
                             step.bytes(range));
   }
   // MPI reads the blocks outside the instance's order.
@@ -191,11 +185,11 @@ bool MpiLists::receive(Peer& peer, const ListStep& step, std::vector<ListArrival
   ListRange range = step.received(*peer.link);
   if (!step.moves_particles()) range = {0, header_in(peer.in).entries};
   if (step.moves_particles() && staged_ && !on_host) {
-    step.executor.stage_in(peer.in.packed.as<std::byte>(), peer.in.wire.data + header_bytes,
+    step.executor.stage_in(peer.in.packed.as<std::byte>(), peer.in.wire.data + list_header_bytes,
                            step.bytes(range));
   }
   arrivals.push_back({peer.link,
-                      {on_host ? peer.in.wire.data + header_bytes : peer.in.packed.as<std::byte>(),
+                      {on_host ? peer.in.wire.data + list_header_bytes : peer.in.packed.as<std::byte>(),
                        range.first, range.count}});
   return true;
 }
@@ -216,7 +210,7 @@ bool MpiLists::begin_receive(Peer& peer, const ListStep& step) {
 void MpiLists::require_whole(const Peer& peer, const ListStep& step) const {
   if (!hides_bytes(step)) {
     ListFailure failure;
-    std::memcpy(&failure, peer.in.wire.data + header_bytes, sizeof failure);
+    std::memcpy(&failure, peer.in.wire.data + list_header_bytes, sizeof failure);
     step.require_same(*peer.link, header_in(peer.in), failure);
   }
   const std::int64_t wanted = length_of(step, step.received(*peer.link));
@@ -234,12 +228,12 @@ void MpiLists::fail(const ListStep& step) {
   const ListHeader header{.operation = ListOperation::failure};
   for (Peer& peer : peers_) {
     // Nobody receives what follows it, so nobody is waited for.
-    auto* bytes = new std::array<std::byte, least_message_bytes>{};
+    auto* bytes = new std::array<std::byte, least_list_message_bytes>{};
     std::memcpy(bytes->data(), &header, sizeof header);
-    std::memcpy(bytes->data() + header_bytes, &failure, sizeof failure);
+    std::memcpy(bytes->data() + list_header_bytes, &failure, sizeof failure);
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Isend(bytes->data(), least_message_bytes, MPI_BYTE, peer.link->rank, tag_, context_.comm(),
-                        &request),
+    check_mpi(MPI_Isend(bytes->data(), least_list_message_bytes, MPI_BYTE, peer.link->rank, tag_,
+                        context_.comm(), &request),
               "MPI_Isend");
     MPI_Request_free(&request);
   }

@@ -14,8 +14,9 @@ struct ListOptions {
   std::optional<std::vector<int>> neighbours = {};
   /// Force peer, mpi_direct or mpi_staged for all ranks; else SELVAGE_TRANSPORT, else the first that is possible.
   std::optional<Transport> transport = {};
-  /// Force host, stream or kernel; else SELVAGE_INITIATION, else stream where it is possible. kernel: peers' kernels signal
-  /// and wait by themselves, as they do in any case where particles lie in GPU memory.
+  /// Force host, stream, queue or kernel; else SELVAGE_INITIATION, else stream where it is possible. kernel: peers' kernels
+  /// signal and wait by themselves, as they do in any case where particles lie in GPU memory. queue: kernels hand the proxy
+  /// what to send over MPI, on one host too, and wait for what it brings; it needs MPI_THREAD_MULTIPLE.
   std::optional<Initiation> initiation = {};
 };
 

@@ -11,7 +11,15 @@ namespace selvage {
 
 namespace detail {
 
-enum class CommandKind : std::uint32_t { put, get, put_value, quiet, send, receive };
+enum class CommandKind : std::uint32_t {
+  put,
+  get,
+  put_value,
+  quiet,
+  send,
+  receive,
+  receive_up_to,  ///< a message by MPI that may be shorter than `bytes`; of a longer one the first `bytes`
+};
 
 /// One slot of a team's ring: a whole descriptor (LeBeane, 5.3.1). All of it is written by the team's leader.
 struct Command {

@@ -78,7 +78,7 @@ KOKKOS_INLINE_FUNCTION void report_fault(const ListProgram& program, int place, 
 /// By one thread: what the other rank has put must be what this one takes.
 KOKKOS_INLINE_FUNCTION void require_same_header(const ListProgram& program, int place, std::uint64_t epoch) {
   const ListPeer& peer = program.peers[place];
-  const ListHeader theirs = peer.own->headers[epoch % 2];
+  const ListHeader theirs = peer.own_header(epoch);
   const ListHeader& mine = program.header;
   if (theirs.operation == mine.operation && theirs.particle_bytes == mine.particle_bytes &&
       theirs.signature == mine.signature && theirs.entries == program.received(peer).count)
@@ -86,25 +86,33 @@ KOKKOS_INLINE_FUNCTION void require_same_header(const ListProgram& program, int 
   report_fault(program, place, ListFault::mismatch, epoch, epoch, theirs);
 }
 
-/// By one thread, before a barrier of its team: what a peer has put is there, or the program has failed.
-KOKKOS_INLINE_FUNCTION void await_peer(const ListProgram& program, int place, std::uint64_t epoch) {
-  const Flag& arrived = program.peers[place].own->arrived;
+/// \return whether the flag has come to `epoch`; if not, the program has failed
+KOKKOS_INLINE_FUNCTION bool await_flag(const ListProgram& program, int place, const Flag& flag,
+                                       std::uint64_t epoch, ListFault::Kind kind) {
   const std::uint64_t start = clock_ns();
   while (true) {
     for (int poll = 0; poll < 64; ++poll) {
-      // Acquires the peer's header, and its stores to this rank's landing block.
-      if (has_reached(acquire_epoch(arrived), epoch)) {
-        require_same_header(program, place, epoch);
-        return;
-      }
+      // Acquires what await_peer() says.
+      if (has_reached(acquire_epoch(flag), epoch)) return true;
     }
-    if (has_failed(program)) return;
+    if (has_failed(program)) return false;
     if (clock_ns() - start > program.timeout_ns) {
-      report_fault(program, place, ListFault::late, epoch, acquire_epoch(arrived), {});
-      return;
+      report_fault(program, place, kind, epoch, acquire_epoch(flag), {});
+      return false;
     }
     yield_core();
   }
+}
+
+/// By one thread, before a barrier of its team: what a peer has put is there, or the program has failed.
+KOKKOS_INLINE_FUNCTION void await_peer(const ListProgram& program, int place, std::uint64_t epoch) {
+  const ListPeer& peer = program.peers[place];
+  // Acquires the peer's header and its stores to this rank's landing block, or the proxy's.
+  if (!await_flag(program, place, peer.own->arrived, epoch, ListFault::late)) return;
+  require_same_header(program, place, epoch);
+  // Acquires from the proxy that it no longer reads what the next operation packs into.
+  if (peer.remote == nullptr)
+    static_cast<void>(await_flag(program, place, peer.own->sent, epoch - 1, ListFault::not_sent));
 }
 
 /// Packs particles into the peers' landing blocks. They learn of it in a later kernel, by tell_peers().
@@ -138,6 +146,31 @@ struct PutParticles {
   }
 };
 
+/// Has the proxy send what was put, as many bytes as that is, and receive what comes: a whole descriptor each (LeBeane,
+/// 5.3.1). In this order: who has received has sent, so that the host's own messages come later.
+KOKKOS_INLINE_FUNCTION void queue_messages(const ListProgram& program, const ListPeer& peer,
+                                           const ListHeader& header, std::uint64_t epoch) {
+  const CommandContext ring = program.commands->context(peer.ring);
+  const std::int64_t bytes = list_header_bytes + header.entries * header.particle_bytes;
+  Command command;
+  command.kind = CommandKind::send;
+  command.rank = peer.rank;
+  command.offset = static_cast<std::uint64_t>(program.message_tag);
+  command.bytes =
+      static_cast<std::uint64_t>(bytes < least_list_message_bytes ? least_list_message_bytes : bytes);
+  command.payload = reinterpret_cast<std::uint64_t>(&peer.remote_header(epoch));
+  command.arrival = reinterpret_cast<std::uint64_t>(&peer.own->sent.epoch);
+  command.arrival_value = epoch;
+  // Publishes to the proxy: the header, and the particles, stored by a kernel that has ended.
+  static_cast<void>(ring.enqueue(command, false));
+  command.kind = CommandKind::receive_up_to;
+  command.bytes = static_cast<std::uint64_t>(peer.own_block_bytes);
+  command.payload = reinterpret_cast<std::uint64_t>(&peer.own_header(epoch));
+  command.arrival = reinterpret_cast<std::uint64_t>(&peer.own->arrived.epoch);
+  // Publishes to the proxy: the block may be written, since the kernels that read it have ended.
+  static_cast<void>(ring.enqueue(command, false));
+}
+
 /// By one team, in a kernel after the one that has put: that has ended with all its stores, where each of its teams would
 /// have to wait for its own.
 template <class Team>
@@ -146,9 +179,13 @@ KOKKOS_FUNCTION void tell_peers(const Team& team, const ListProgram& program, st
   if (has_failed(program)) return;
   for (int place = team.team_rank(); place < program.peer_count; place += team.team_size()) {
     const ListPeer& peer = program.peers[place];
-    ListHeader& header = peer.remote->headers[epoch % 2];
+    ListHeader& header = peer.remote_header(epoch);
     header = program.header;
     header.entries = program.sent(peer).count;
+    if (peer.remote == nullptr) {
+      queue_messages(program, peer, header, epoch);
+      continue;
+    }
     // Publishes to the peer: the particles, stored by a kernel that has ended; the header; and that this rank is done with
     // the epoch before, landing block and all.
     release_epoch(peer.remote->arrived, epoch);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <selvage/comm/detail/command_port.hpp>
 #include <selvage/comm/detail/signal.hpp>
 
 #include <array>
@@ -25,17 +26,26 @@ struct ListHeader {
   std::uint64_t signature = 0;
 };
 
+/// What messages begin with, so that the particles behind it stay aligned.
+inline constexpr std::int64_t list_header_bytes = 128;
+static_assert(sizeof(ListHeader) <= list_header_bytes);
+
 /// Why a rank takes no part. Travels in place of particles.
 struct ListFailure {
   std::int32_t kind = 0;
   std::array<char, 444> text{};
 };
 
+/// No message is shorter than this many bytes, so that a failure always fits where one lands.
+inline constexpr std::int64_t least_list_message_bytes = list_header_bytes + sizeof(ListFailure);
+
 /// What kernels of two ranks tell each other. Of one link, in the memory of the rank that polls; the other rank writes
-/// all of it.
+/// all of it, or, of a link that the proxy carries, this rank's proxy writes `arrived` and `sent`.
 struct KernelListFlags {
   /// Released after the header and the particles of this epoch were stored.
   Flag arrived;
+  /// Of the proxy: released when it has let go of the message of this epoch, which may be overwritten.
+  Flag sent;
   /// By parity of the epoch: the writer may be one epoch ahead, not two.
   alignas(128) std::array<ListHeader, 2> headers{};
   alignas(128) ListFailure failure;
@@ -47,16 +57,34 @@ struct KernelListFlags {
 /// e - 1, which has seen the other rank's flag of e - 1. That flag was released by a kernel that followed the other rank's
 /// kernel of epoch e - 2, the last to read the block. So links take part in every epoch from one rebuild to the next, or
 /// in none, whichever way particles go; and a rebuild starts after all kernels of both ranks have ended.
+///
+/// Where the proxy carries a link, both blocks are this rank's own. What leaves in epoch e takes the place of what left in
+/// e - 2: a kernel of e - 1 has awaited `sent` of e - 2. What comes in e is only received once a kernel of e asks for it.
 struct ListPeer {
-  KernelListFlags* remote;  ///< in the other rank's memory; this rank's kernels write them
-  KernelListFlags* own;     ///< in this rank's memory; the other rank's kernels write them
+  KernelListFlags*
+      remote;  ///< in the other rank's memory; this rank's kernels write them. Null: the proxy carries it
+  KernelListFlags* own;  ///< in this rank's memory; the other rank's kernels, or the proxy, write them
   std::byte* remote_blocks;
   std::byte* own_blocks;
+  std::byte* remote_headers;        ///< of even epochs
+  std::byte* own_headers;           ///< likewise
   std::int64_t remote_block_bytes;  ///< of each of two
   std::int64_t own_block_bytes;
+  std::int64_t to_odd_remote_header;  ///< bytes from a header of even epochs to that of odd ones
+  std::int64_t to_odd_own_header;
   ListRange out;  ///< entries; where there are none, `first` is that of the next link that has some
   ListRange in;   ///< ghosts
   std::int32_t rank;
+  std::int32_t ring;  ///< of the proxy's rings
+
+  [[nodiscard]] KOKKOS_FUNCTION ListHeader& remote_header(std::uint64_t epoch) const {
+    return *reinterpret_cast<ListHeader*>(remote_headers +
+                                          static_cast<std::int64_t>(epoch % 2) * to_odd_remote_header);
+  }
+  [[nodiscard]] KOKKOS_FUNCTION ListHeader& own_header(std::uint64_t epoch) const {
+    return *reinterpret_cast<ListHeader*>(own_headers +
+                                          static_cast<std::int64_t>(epoch % 2) * to_odd_own_header);
+  }
 };
 
 /// What a plan's kernels keep from launch to launch, in memory of their own. The epoch isn't an argument, so that
@@ -69,7 +97,7 @@ struct ListState {
 
 /// The first failure of a plan's kernels. In host memory that they can write; `kind` is released last.
 struct ListFault {
-  enum Kind : std::uint64_t { none, late, mismatch };
+  enum Kind : std::uint64_t { none, late, not_sent, mismatch };
   std::uint64_t kind = none;
   std::int64_t peer_rank = 0;
   std::int64_t announced = 0;  ///< particles
@@ -89,6 +117,8 @@ struct ListProgram {
   ListFault* fault = nullptr;
   ListHeader header;  ///< but for `entries`, which each peer has its own of
   std::uint64_t timeout_ns = 0;
+  const CommandPort* commands = nullptr;  ///< the proxy's rings, one for each link that it carries
+  std::int32_t message_tag = 0;
 
   [[nodiscard]] KOKKOS_FUNCTION const ListRange& sent(const ListPeer& peer) const {
     return reverse ? peer.in : peer.out;
