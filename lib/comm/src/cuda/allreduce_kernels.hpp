@@ -90,19 +90,6 @@ struct AllreduceKernel {
 [[nodiscard]] AllreduceKernel gather_kernel();
 /// Returns when all ranks have come here: for what engines do between kernels.
 [[nodiscard]] AllreduceKernel meet_kernel();
-/// Combines all of the program's elements where they are there, and waits for nobody.
-[[nodiscard]] AllreduceKernel combine_all_kernel();
-
-/// Flags that streams wait for, and who sets each, in the order in which they are to be set.
-struct FlagsToWatch {
-  static constexpr int most = 128;
-  std::uint32_t* flags;
-  int count;
-  std::int8_t writers[most];
-};
-/// A kernel that ends when all flags are set, by itself when the time is up: streams have no limit of their own.
-void load_watch_flags();
-void launch_watch_flags(const AllreduceProgram& program, const FlagsToWatch& watched, cudaStream_t stream);
 /// Each rank combines its tiles, as soon as all ranks' kernels have published them, as two_shot does its part.
 [[nodiscard]] AllreduceKernel tiles_kernel();
 /// Two halves of two_shot, for what happens in between: each rank combines its part as accumulators; and gives the result
