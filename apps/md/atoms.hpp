@@ -51,12 +51,14 @@ template <class View>
 
 }  // namespace detail
 
-/// Makes room for `count` owned atoms; what is there stays.
+/// Makes room for `count` owned atoms; what is there stays. Waits where an array grows.
 template <class Real, class Space>
-void reserve_owned(Atoms<Real, Space>& atoms, std::int64_t count) {
+void reserve_owned(const Space& space, Atoms<Real, Space>& atoms, std::int64_t count) {
   const auto wanted = static_cast<std::size_t>(count);
   const auto grow = [&](auto& array) {
-    if (array.extent(0) < wanted) Kokkos::resize(array, wanted + wanted / 8);
+    if (array.extent(0) >= wanted) return;
+    space.fence("md: before the atoms' arrays grow");
+    Kokkos::resize(array, wanted + wanted / 8);
   };
   grow(atoms.positions);
   grow(atoms.forces);
@@ -164,30 +166,48 @@ struct PeriodicAxis {
   }
 };
 
+/// Puts an atom that has left the box back, and counts that in its images.
+template <class Real, class Space>
+struct WrapAtom {
+  PeriodicAxis<Real> x, y, z;
+  typename Atoms<Real, Space>::template Array<Position<Real>> positions;
+  typename Atoms<Real, Space>::template Array<Images> images;
+
+  WrapAtom(const Atoms<Real, Space>& atoms, const Domain& domain)
+      : x(axis(domain, 0)),
+        y(axis(domain, 1)),
+        z(axis(domain, 2)),
+        positions(atoms.positions),
+        images(atoms.images) {}
+
+  /// \return where it is then
+  KOKKOS_FUNCTION Position<Real> operator()(int i) const {
+    Position<Real> position = positions(i);
+    Images image = images(i);
+    x.wrap(position.x, image.x);
+    y.wrap(position.y, image.y);
+    z.wrap(position.z, image.z);
+    positions(i) = position;
+    images(i) = image;
+    return position;
+  }
+
+ private:
+  static PeriodicAxis<Real> axis(const Domain& domain, int a) {
+    return {static_cast<Real>(domain.lower[a]), static_cast<Real>(domain.upper[a]),
+            static_cast<Real>(domain.length(a))};
+  }
+};
+
 }  // namespace detail
 
 /// Wraps owned atoms that have left the box, and counts it in their images.
 template <class Real, class Space>
 void wrap(const Space& space, const Atoms<Real, Space>& atoms, const Domain& domain) {
-  const auto axis = [&](int a) {
-    return detail::PeriodicAxis<Real>{static_cast<Real>(domain.lower[a]), static_cast<Real>(domain.upper[a]),
-                                      static_cast<Real>(domain.length(a))};
-  };
-  const auto along_x = axis(0);
-  const auto along_y = axis(1);
-  const auto along_z = axis(2);
-  const auto positions = atoms.positions;
-  const auto images = atoms.images;
+  const detail::WrapAtom<Real, Space> wrap_atom(atoms, domain);
   Kokkos::parallel_for(
-      "md::wrap", Kokkos::RangePolicy<Space>(space, 0, atoms.owned), KOKKOS_LAMBDA(int i) {
-        Position<Real> x = positions(i);
-        Images image = images(i);
-        along_x.wrap(x.x, image.x);
-        along_y.wrap(x.y, image.y);
-        along_z.wrap(x.z, image.z);
-        positions(i) = x;
-        images(i) = image;
-      });
+      "md::wrap", Kokkos::RangePolicy<Space>(space, 0, atoms.owned),
+      KOKKOS_LAMBDA(int i) { static_cast<void>(wrap_atom(i)); });
 }
 
 }  // namespace selvage::md

@@ -109,17 +109,15 @@ class RankGhosts {
   [[nodiscard]] const Domain& box() const { return box_; }
 
   void migrate(const Space& space, Atoms<Real, Space>& atoms) {
-    wrap(space, atoms, decomposition_.domain());
     const auto owners = detail::reserve(owners_, "owners", static_cast<std::size_t>(atoms.owned));
-    find_owners(space, atoms, owners_);
+    wrap_and_find_owners(space, atoms, owners_);
     const std::int64_t count = app::naming_the_late(context_.comm(), "taking atoms to their ranks",
                                                     [&] { return migration_.plan(space, owners); });
     if (count > std::numeric_limits<int>::max()) {
       throw Error(ErrorKind::unsupported,
                   fmt::format("{} atoms are more than one rank can count: use more ranks", count));
     }
-    space.fence("md: before the atoms' arrays grow");
-    reserve_owned(atoms, count);
+    reserve_owned(space, atoms, count);
     migration_.move(space, atoms.positions, atoms.velocities, atoms.ids, atoms.images);
     atoms.owned = static_cast<int>(count);
     atoms.ghosts = 0;
@@ -186,12 +184,13 @@ class RankGhosts {
   [[nodiscard]] std::string explain() const { return list_->explain(); }
   [[nodiscard]] std::string describe_boxes() const { return decomposition_.describe(); }
 
-  void find_owners(const Space& space, const Atoms<Real, Space>& atoms, const Array<int>& owners) const {
+  void wrap_and_find_owners(const Space& space, const Atoms<Real, Space>& atoms,
+                            const Array<int>& owners) const {
     const PlaneTable<Real> planes = table(decomposition_, rows_);
-    const auto positions = atoms.positions;
+    const detail::WrapAtom<Real, Space> wrap_atom(atoms, decomposition_.domain());
     Kokkos::parallel_for(
         "md::find_owners", Kokkos::RangePolicy<Space>(space, 0, atoms.owned),
-        KOKKOS_LAMBDA(int i) { owners(i) = planes.owner(positions(i)); });
+        KOKKOS_LAMBDA(int i) { owners(i) = planes.owner(wrap_atom(i)); });
   }
 
   /// first(i) = how many entries atoms before i have, for one more than there are atoms. \return first(owned)

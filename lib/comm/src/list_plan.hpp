@@ -80,8 +80,9 @@ class ListPlan {
   [[nodiscard]] bool runs_in_kernels() const { return kernels_ != nullptr && paths_.size() == 1; }
 
   [[nodiscard]] Grouped group(Executor& executor, const ListSource& source, std::int64_t owned);
-  void require_valid(const ListSource& source, std::int64_t owned) const;
-  [[nodiscard]] std::vector<int> named_ranks(Executor& executor, const ListSource& source);
+  void require_countable(const ListSource& source, std::int64_t owned) const;
+  void require_valid(const ListSource& source, std::int64_t owned, int first_invalid) const;
+  void find_bins(Executor& executor, const ListSource& source, std::int64_t owned);
   void take_over(const Grouped& grouped, std::int64_t owned);
   void swap_counts(Executor& executor);
   void find_senders(Executor& executor, const Grouped& grouped);

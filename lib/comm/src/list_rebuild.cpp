@@ -33,31 +33,29 @@ void ListPlan::rebuild(Executor& executor, const ListSource& source, std::int64_
     }
   }
   place_arrivals();
-  if (kernels_ != nullptr) kernels_->look_at_state(executor);
-  // Lists may be used on another instance, and the caller's go.
-  executor.fence();
-  fenced_for_port_ = true;
   if (kernels_ != nullptr) noting_failure([&] { kernels_->take_lists(runs_in_kernels(), executor); });
 }
 
-void ListPlan::require_valid(const ListSource& source, std::int64_t owned) const {
-  const int* bins = has_neighbours_ ? bin_of_rank_.kernels<int>() : nullptr;
+void ListPlan::require_countable(const ListSource& source, std::int64_t owned) const {
   const int rank = context_->rank();
   if (source.entries() != source.named_ranks()) {
     throw Error(ErrorKind::usage, fmt::format("the list of rank {} names {} particles and {} ranks", rank,
                                               source.entries(), source.named_ranks()));
   }
   constexpr std::int64_t most = std::numeric_limits<int>::max();
-  if (owned < 0 || owned > most || source.entries() > most) {
+  if (owned < 0 || owned > most || source.entries() >= most) {
     throw Error(ErrorKind::usage, fmt::format("rank {} has {} particles and a list of {}: {} are the most",
-                                              rank, owned, source.entries(), most));
+                                              rank, owned, source.entries(), most - 1));
   }
-  const std::int64_t place = source.first_invalid(owned, context_->size(), bins);
-  if (place == source.entries()) return;
-  const ListSource::Entry entry = source.entry(place);
+}
+
+void ListPlan::require_valid(const ListSource& source, std::int64_t owned, int first_invalid) const {
+  if (first_invalid == ListSource::no_entry) return;
+  const ListSource::Entry entry = source.entry(first_invalid);
+  const int rank = context_->rank();
   const std::string where = purpose_ == Purpose::halo
-                                ? fmt::format("entry {} of the list of rank {}", place, rank)
-                                : fmt::format("the new owner of particle {} of rank {}", place, rank);
+                                ? fmt::format("entry {} of the list of rank {}", first_invalid, rank)
+                                : fmt::format("the new owner of particle {} of rank {}", first_invalid, rank);
   if (entry.rank < 0 || entry.rank >= context_->size())
     throw Error(ErrorKind::usage, fmt::format("{} is rank {}, of {}", where, entry.rank, context_->size()));
   if (entry.id < 0 || entry.id >= owned)
@@ -66,38 +64,49 @@ void ListPlan::require_valid(const ListSource& source, std::int64_t owned) const
               fmt::format("{} is rank {}, which is none of its neighbours", where, entry.rank));
 }
 
-std::vector<int> ListPlan::named_ranks(Executor& executor, const ListSource& source) {
+/// Waits: only the host can say which ranks get a bin.
+void ListPlan::find_bins(Executor& executor, const ListSource& source, std::int64_t owned) {
   const int size = context_->size();
-  named_.reserve<int>(static_cast<std::size_t>(size), executor);
-  source.mark(named_.kernels<int>(), size);
+  named_.reserve<int>(static_cast<std::size_t>(size) + 1, executor);
+  source.mark(named_.kernels<int>(), {owned, size, named_.kernels<int>() + size});
   named_.to_host(executor);
-  std::vector<int> ranks;
+  require_valid(source, owned, named_.host<int>()[size]);
+  bins_.clear();
+  int* bin_of_rank = bin_of_rank_.reserve<int>(static_cast<std::size_t>(size), executor);
   for (int rank = 0; rank < size; ++rank) {
-    if (named_.host<int>()[rank] != 0) ranks.push_back(rank);
+    if (named_.host<int>()[rank] == 0) continue;
+    bin_of_rank[rank] = static_cast<int>(bins_.size());
+    bins_.push_back(rank);
   }
-  return ranks;
+  bin_of_rank_.to_kernels(executor);
 }
 
+/// Waits once for all that the host must know of a rebuild, and until nothing of before is in use any more: lists may be used
+/// on another instance then, the caller's go, and tables for kernels be written anew.
 ListPlan::Grouped ListPlan::group(Executor& executor, const ListSource& source, std::int64_t owned) {
-  require_valid(source, owned);
-  if (!has_neighbours_) {
-    bins_ = named_ranks(executor, source);
-    int* bin_of_rank = bin_of_rank_.reserve<int>(static_cast<std::size_t>(context_->size()), executor);
-    for (std::size_t bin = 0; bin < bins_.size(); ++bin) bin_of_rank[bins_[bin]] = static_cast<int>(bin);
-    bin_of_rank_.to_kernels(executor);
-  }
+  require_countable(source, owned);
+  if (!has_neighbours_) find_bins(executor, source, owned);
   Grouped grouped{.ranks = bins_, .begins = std::vector<std::int64_t>(bins_.size() + 1, 0)};
   const auto entries = static_cast<std::size_t>(source.entries());
   int* ids = ids_.reserve<int>(entries, executor);
   int* order = order_.reserve<int>(entries, executor);
+  if (entries > 0) {
+    const ListSource::Bins bins{bin_of_rank_.kernels<int>(), static_cast<int>(bins_.size()), source.runs()};
+    int* offsets = offsets_.reserve<int>(bins_.size() * bins.parts, executor);
+    begins_.reserve<int>(bins_.size() + 2, executor)[bins_.size() + 1] = ListSource::no_entry;
+    begins_.to_kernels(executor);
+    int* begins = begins_.kernels<int>();
+    const ListSource::Limits limits{owned, context_->size(), begins + bins_.size() + 1};
+    source.count(bins, limits, offsets, begins);
+    begins_.start_to_host(executor);
+    source.place(bins, limits, offsets, ids, order);
+  }
+  if (kernels_ != nullptr) kernels_->look_at_state(executor);
+  executor.fence();
+  fenced_for_port_ = true;
   if (entries == 0) return grouped;
-  const ListSource::Bins bins{bin_of_rank_.kernels<int>(), static_cast<int>(bins_.size()), source.runs()};
-  int* offsets = offsets_.reserve<int>(bins_.size() * bins.parts, executor);
-  begins_.reserve<int>(bins_.size() + 1, executor);
-  source.count(bins, offsets, begins_.kernels<int>());
-  begins_.to_host(executor);
+  require_valid(source, owned, begins_.host<int>()[bins_.size() + 1]);
   std::copy_n(begins_.host<int>(), bins_.size() + 1, grouped.begins.begin());
-  source.place(bins, offsets, ids, order);
   return grouped;
 }
 

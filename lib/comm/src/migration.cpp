@@ -64,8 +64,7 @@ std::int64_t Migration::after() const {
 }
 void Migration::move_on(detail::Executor& executor, detail::ListMover& mover) {
   const detail::DeviceScope scope(plan_->device());
-  plan_->start(executor, mover, detail::ListOperation::migrate);
-  plan_->finish(executor, mover);
+  plan_->exchange(executor, mover, detail::ListOperation::migrate);
 }
 void Migration::check() const {
   plan_->check();

@@ -23,6 +23,12 @@ for ranks in 1 2 4; do
   SELVAGE_INITIATION=kernel expect_success "$ranks" "$INPUTS/lj.toml" "${quiet[@]}" --set list.kind=full --set output.thermo_every=50
   expect_text "^VERIFY ok known figures" "lj.toml by kernels on $ranks"
 done
+# Ghosts that the proxy carries.
+for settings in "2" "4 --set list.kind=half"; do
+  read -ra more <<<"$settings"
+  SELVAGE_INITIATION=queue expect_success "${more[0]}" "$INPUTS/lj.toml" "${quiet[@]}" "${more[@]:1}"
+  expect_text "^VERIFY ok known figures" "lj.toml by the proxy on $settings"
+done
 SELVAGE_LOGICAL_HOSTS=2x2 expect_success 4 "$INPUTS/lj.toml" "${quiet[@]}"
 expect_text "^VERIFY ok known figures" "lj.toml on 2x2 logical hosts"
 expect_success 4 "$INPUTS/drift.toml" "${quiet[@]}" --steps 400

@@ -12,7 +12,7 @@ class KernelListPath : public ListPath {
  public:
   /// This rank's own link.
   virtual void connect_self(ListLink& self, Executor& executor) = 0;
-  /// Before the fence before take_lists().
+  /// Enqueues, before a rebuild's fence.
   virtual void look_at_state(Executor& executor) = 0;
   /// After each rebuild, when all ranges are known, and a fence.
   /// \param with_self  whether this path serves this rank's own link too

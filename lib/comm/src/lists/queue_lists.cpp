@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <new>
 #include <utility>
 
 namespace selvage::detail {
@@ -44,6 +46,7 @@ class QueueLists final : public LaunchedLists {
     return is_self(peer) ? bytes : std::max(list_header_bytes + bytes, least_list_message_bytes);
   }
   [[nodiscard]] std::byte* allocate_blocks(std::int64_t block_bytes, Executor& executor);
+  [[nodiscard]] KernelListFlags* allocate_flags(std::size_t count, Executor& executor);
   void make_rings(Executor& executor);
   void wait_until_idle();
 
@@ -67,15 +70,22 @@ void QueueLists::connect(std::span<ListLink* const> links, Executor& executor) {
   if (links.empty()) return;
   executor.fence();
   wait_until_idle();
-  const Buffer memory = executor.allocate_staging(links.size() * sizeof(KernelListFlags));
-  memory_.push_back(memory);
-  auto* flags = reinterpret_cast<KernelListFlags*>(memory.data);
+  KernelListFlags* flags = allocate_flags(links.size(), executor);
   for (std::size_t i = 0; i < links.size(); ++i) {
     Peer& peer = peers_.emplace_back();
     peer.link = links[i];
     peer.own = new (flags + i) KernelListFlags();
   }
   make_rings(executor);
+}
+
+/// Staging memory needn't be aligned as flags are.
+KernelListFlags* QueueLists::allocate_flags(std::size_t count, Executor& executor) {
+  const std::size_t bytes = count * sizeof(KernelListFlags);
+  std::size_t room = bytes + alignof(KernelListFlags);
+  memory_.push_back(executor.allocate_staging(room));
+  void* begin = memory_.back().data;
+  return static_cast<KernelListFlags*>(std::align(alignof(KernelListFlags), bytes, begin, room));
 }
 
 void QueueLists::make_rings(Executor& executor) {

@@ -18,32 +18,52 @@ struct EveryParticle {
   [[nodiscard]] std::int64_t extent(int) const { return particles; }
 };
 
+/// The entries of a list, looked at before they are used.
 template <class Ids, class Ranks>
-struct IsInvalidEntry {
+struct CheckedEntries {
   Ids ids;
   Ranks ranks;
-  std::int64_t owned;
-  std::int64_t rank_count;
-  const int* bin_of_rank;
-  KOKKOS_FUNCTION void operator()(std::int64_t place, std::int64_t& first) const {
+  ListSource::Limits limits;
+
+  /// \return the entry's rank; -1: it isn't valid, which is noted
+  KOKKOS_FUNCTION std::int64_t rank_of(std::int64_t place) const {
     const auto id = static_cast<std::int64_t>(ids(place));
     const auto rank = static_cast<std::int64_t>(ranks(place));
-    bool is_valid = id >= 0 && id < owned && rank >= 0 && rank < rank_count;
-    if (is_valid && bin_of_rank != nullptr) is_valid = bin_of_rank[rank] >= 0;
-    if (!is_valid && place < first) first = place;
+    if (id >= 0 && id < limits.owned && rank >= 0 && rank < limits.ranks) return rank;
+    note(place);
+    return -1;
+  }
+  /// The same of its bin.
+  KOKKOS_FUNCTION int bin_of(std::int64_t place, const int* bin_of_rank) const {
+    const std::int64_t rank = rank_of(place);
+    if (rank < 0) return -1;
+    const int bin = bin_of_rank[rank];
+    if (bin < 0) note(place);
+    return bin;
+  }
+
+ private:
+  KOKKOS_FUNCTION void note(std::int64_t place) const {
+    Kokkos::atomic_min(limits.first_invalid, static_cast<int>(place));
   }
 };
 
 struct ClearMarks {
   int* named;
-  KOKKOS_FUNCTION void operator()(std::int64_t rank) const { named[rank] = 0; }
+  ListSource::Limits limits;
+  KOKKOS_FUNCTION void operator()(std::int64_t rank) const {
+    named[rank] = 0;
+    if (rank == 0) *limits.first_invalid = ListSource::no_entry;
+  }
 };
-template <class Ranks>
+template <class Ids, class Ranks>
 struct MarkRank {
-  Ranks ranks;
+  CheckedEntries<Ids, Ranks> entries;
   int* named;
   KOKKOS_FUNCTION void operator()(std::int64_t place) const {
-    int* mark = named + static_cast<std::int64_t>(ranks(place));
+    const std::int64_t rank = entries.rank_of(place);
+    if (rank < 0) return;
+    int* mark = named + rank;
     if (peek(*mark) == 0) poke(*mark, 1);
   }
 };
@@ -52,9 +72,9 @@ struct MarkRank {
 inline constexpr int few_bins = 8;
 
 /// One run of places, counted by one thread. offsets[bin * parts + part]
-template <class Ranks>
+template <class Ids, class Ranks>
 struct CountRun {
-  Ranks ranks;
+  CheckedEntries<Ids, Ranks> checked;
   std::int64_t entries;
   ListSource::Bins bins;
   int* offsets;
@@ -67,7 +87,7 @@ struct CountRun {
     return entries * part / bins.parts;
   }
   [[nodiscard]] KOKKOS_FUNCTION int bin_of(std::int64_t place) const {
-    return bins.bin_of_rank[static_cast<std::int64_t>(ranks(place))];
+    return checked.bin_of(place, bins.bin_of_rank);
   }
   KOKKOS_FUNCTION void count_few(std::int64_t part) const {
     int counts[few_bins] = {};
@@ -81,8 +101,10 @@ struct CountRun {
   }
   KOKKOS_FUNCTION void count_many(std::int64_t part) const {
     for (int bin = 0; bin < bins.bins; ++bin) offsets[static_cast<std::int64_t>(bin) * bins.parts + part] = 0;
-    for (std::int64_t place = begin(part); place < begin(part + 1); ++place)
-      ++offsets[static_cast<std::int64_t>(bin_of(place)) * bins.parts + part];
+    for (std::int64_t place = begin(part); place < begin(part + 1); ++place) {
+      const std::int64_t bin = bin_of(place);
+      if (bin >= 0) ++offsets[bin * bins.parts + part];
+    }
   }
 };
 struct ScanRuns {
@@ -102,8 +124,7 @@ struct ScanRuns {
 /// The same runs once more: equal ranks keep their order.
 template <class Ids, class Ranks>
 struct PlaceRun {
-  Ids ids;
-  Ranks ranks;
+  CheckedEntries<Ids, Ranks> checked;
   std::int64_t entries;
   ListSource::Bins bins;
   int* offsets;
@@ -118,10 +139,10 @@ struct PlaceRun {
     return entries * part / bins.parts;
   }
   [[nodiscard]] KOKKOS_FUNCTION int bin_of(std::int64_t place) const {
-    return bins.bin_of_rank[static_cast<std::int64_t>(ranks(place))];
+    return checked.bin_of(place, bins.bin_of_rank);
   }
   KOKKOS_FUNCTION void put(std::int64_t place, int entry) const {
-    sorted_ids[entry] = static_cast<int>(ids(place));
+    sorted_ids[entry] = static_cast<int>(checked.ids(place));
     order[entry] = static_cast<int>(place);
   }
   KOKKOS_FUNCTION void place_few(std::int64_t part) const {
@@ -131,6 +152,7 @@ struct PlaceRun {
     }
     for (std::int64_t place = begin(part); place < begin(part + 1); ++place) {
       const int bin = bin_of(place);
+      if (bin < 0) continue;
       int entry = 0;
       for (int b = 0; b < few_bins; ++b) {
         entry = bin == b ? next[b] : entry;
@@ -140,8 +162,10 @@ struct PlaceRun {
     }
   }
   KOKKOS_FUNCTION void place_many(std::int64_t part) const {
-    for (std::int64_t place = begin(part); place < begin(part + 1); ++place)
-      put(place, offsets[static_cast<std::int64_t>(bin_of(place)) * bins.parts + part]++);
+    for (std::int64_t place = begin(part); place < begin(part + 1); ++place) {
+      const std::int64_t bin = bin_of(place);
+      if (bin >= 0) put(place, offsets[bin * bins.parts + part]++);
+    }
   }
 };
 
@@ -167,14 +191,6 @@ class KokkosListSource final : public ListSource {
   [[nodiscard]] std::int64_t named_ranks() const override {
     return static_cast<std::int64_t>(ranks_.extent(0));
   }
-  [[nodiscard]] std::int64_t first_invalid(std::int64_t owned, int ranks,
-                                           const int* bin_of_rank) const override {
-    std::int64_t first = entries();
-    Kokkos::parallel_reduce("comm::check_list", range(entries()),
-                            IsInvalidEntry<Ids, Ranks>{ids_, ranks_, owned, ranks, bin_of_rank},
-                            Kokkos::Min<std::int64_t>(first));
-    return first < entries() ? first : entries();
-  }
   [[nodiscard]] int runs() const override {
     constexpr std::int64_t least_per_run = is_host_space<Space> ? 32 : 8;
     constexpr std::int64_t most_runs = 32768;
@@ -184,19 +200,20 @@ class KokkosListSource final : public ListSource {
   [[nodiscard]] Entry entry(std::int64_t place) const override {
     return {element_of(ids_, place), element_of(ranks_, place)};
   }
-  void mark(int* named, int ranks) const override {
-    Kokkos::parallel_for("comm::clear_marks", range(ranks), ClearMarks{named});
-    Kokkos::parallel_for("comm::mark_ranks", range(entries()), MarkRank<Ranks>{ranks_, named});
+  void mark(int* named, const Limits& limits) const override {
+    Kokkos::parallel_for("comm::clear_marks", range(limits.ranks), ClearMarks{named, limits});
+    Kokkos::parallel_for("comm::mark_ranks", range(entries()),
+                         MarkRank<Ids, Ranks>{{ids_, ranks_, limits}, named});
   }
-  void count(const Bins& bins, int* offsets, int* begins) const override {
+  void count(const Bins& bins, const Limits& limits, int* offsets, int* begins) const override {
     Kokkos::parallel_for("comm::count_runs", range(bins.parts),
-                         CountRun<Ranks>{ranks_, entries(), bins, offsets});
+                         CountRun<Ids, Ranks>{{ids_, ranks_, limits}, entries(), bins, offsets});
     Kokkos::parallel_scan("comm::scan_runs", range(static_cast<std::int64_t>(bins.bins) * bins.parts),
                           ScanRuns{bins, offsets, begins});
   }
-  void place(const Bins& bins, int* offsets, int* ids, int* order) const override {
+  void place(const Bins& bins, const Limits& limits, int* offsets, int* ids, int* order) const override {
     Kokkos::parallel_for("comm::place_runs", range(bins.parts),
-                         PlaceRun<Ids, Ranks>{ids_, ranks_, entries(), bins, offsets, ids, order});
+                         PlaceRun<Ids, Ranks>{{ids_, ranks_, limits}, entries(), bins, offsets, ids, order});
   }
 
  private:

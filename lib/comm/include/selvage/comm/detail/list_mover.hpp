@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 
@@ -73,6 +74,15 @@ class ListSource {
     int parts;
   };
 
+  /// What entries may be: particles in [0, owned), ranks in [0, ranks). The lowest place of an entry that isn't, or whose
+  /// rank has no bin where there are bins, is put into `first_invalid`; that entry is left out.
+  struct Limits {
+    std::int64_t owned;
+    int ranks;
+    int* first_invalid;  ///< no_entry before the first pass that takes it
+  };
+  static constexpr int no_entry = std::numeric_limits<int>::max();
+
   ListSource() = default;
   ListSource(const ListSource&) = delete;
   ListSource& operator=(const ListSource&) = delete;
@@ -81,20 +91,16 @@ class ListSource {
   [[nodiscard]] virtual std::int64_t entries() const = 0;
   /// How many ranks are named for that many entries; they must be as many.
   [[nodiscard]] virtual std::int64_t named_ranks() const = 0;
-  /// The first entry whose particle isn't in [0, owned) or whose rank isn't in [0, ranks), or has no bin where
-  /// `bin_of_rank` isn't null; entries() if there is none.
-  [[nodiscard]] virtual std::int64_t first_invalid(std::int64_t owned, int ranks,
-                                                   const int* bin_of_rank) const = 0;
   /// How many runs entries are best counted in.
   [[nodiscard]] virtual int runs() const = 0;
   [[nodiscard]] virtual Entry entry(std::int64_t place) const = 0;
-  /// named[rank] = 1 for each rank of an entry, 0 for the others of `ranks`.
-  virtual void mark(int* named, int ranks) const = 0;
+  /// named[rank] = 1 for each rank of an entry, 0 for the others of limits.ranks. Sets `first_invalid` first.
+  virtual void mark(int* named, const Limits& limits) const = 0;
   /// \param offsets  of bins * parts: filled with the first place of each run in each bin
   /// \param begins   of bins + 1: where each bin begins
-  virtual void count(const Bins& bins, int* offsets, int* begins) const = 0;
+  virtual void count(const Bins& bins, const Limits& limits, int* offsets, int* begins) const = 0;
   /// Fills in the particle and the caller's place of each entry. Uses up `offsets`.
-  virtual void place(const Bins& bins, int* offsets, int* ids, int* order) const = 0;
+  virtual void place(const Bins& bins, const Limits& limits, int* offsets, int* ids, int* order) const = 0;
 };
 
 }  // namespace selvage::detail
