@@ -36,6 +36,21 @@ struct Command {
   std::uint64_t remote = 0;     ///< of a message to mapped memory: where it lands, as an address here
   std::uint64_t own_flag = 0;   ///< likewise: the word that the other rank releases, here; 0: MPI carries it
   std::uint64_t peer_flag = 0;  ///< likewise: the word that this rank releases, there
+
+  /// Takes over all but `ready`, which the service thread reads at the same time.
+  KOKKOS_FUNCTION void describe(const Command& other) {
+    kind = other.kind;
+    rank = other.rank;
+    offset = other.offset;
+    bytes = other.bytes;
+    payload = other.payload;
+    arrival = other.arrival;
+    arrival_value = other.arrival_value;
+    is_blocking = other.is_blocking;
+    remote = other.remote;
+    own_flag = other.own_flag;
+    peer_flag = other.peer_flag;
+  }
 };
 static_assert(sizeof(Command) == 88);
 inline constexpr std::uint64_t no_arrival = ~std::uint64_t{0};
@@ -135,8 +150,7 @@ class CommandContext {
     if (!wait_for_room(number)) return false;
     detail::Command& slot = slots_[(number - 1) % capacity_];
     command.is_blocking = waits ? 1 : 0;
-    command.ready = slot.ready;
-    slot = command;
+    slot.describe(command);
     // Either publishes to the service thread: the descriptor, and all that the team stored before.
     if (is_fetched_) {
       detail::release_word(producer_->written, number);
