@@ -55,6 +55,11 @@ sanitize() {
   for tool in memcheck racecheck; do
     sanitize_with "$tool" test_comm_halo_conformance_2d '*/0*'
     sanitize_with "$tool" test_comm_halo_port '*Parcels*:*Store*'
+    sanitize_with "$tool" test_comm_allreduce '*OfDoubles/one_shot*:*OfDoubles/two_shot*:*OfDoubles/multi_ring*'
+    sanitize_with "$tool" test_comm_gradient_buckets '*HoweverTheyAreCut:*InPlace*'
+    sanitize_with "$tool" test_comm_list_halo '*/chosen_named:*/queue'
+    sanitize_with "$tool" test_comm_migration '*/chosen_named'
+    sanitize_with "$tool" test_comm_list_port '*FillGhosts*:*Gathers'
   done
 }
 
