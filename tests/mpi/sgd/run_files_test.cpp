@@ -45,15 +45,20 @@ Settings small_training() {
   return settings;
 }
 
-/// Weights that are lost by the last update show in no loss so far: what must not be overwritten is the checkpoint before.
-TEST(RunFiles, AreNotWrittenWithWeightsThatAreLost) {
-  const app::testing_support::TemporaryDirectory folder;
-  const Settings settings = small_training();
-  const Context context(MPI_COMM_WORLD);
-  app::Breakdown breakdown("test", false);
-  Trainer trainer(make_instance(), settings, context,
+/// A training that has not begun, and where its files go.
+class RunFilesOfSmallTraining : public testing::Test {
+ protected:
+  app::testing_support::TemporaryDirectory folder;
+  Settings settings = small_training();
+  Context context{MPI_COMM_WORLD};
+  app::Breakdown breakdown{"test", false};
+  Trainer trainer{make_instance(), settings, context,
                   std::make_shared<SamplesInMemory>(width, 2, made_up_samples(), made_up_samples()),
-                  breakdown);
+                  breakdown};
+};
+
+/// Weights that are lost by the last update show in no loss so far: what must not be overwritten is the checkpoint before.
+TEST_F(RunFilesOfSmallTraining, AreNotWrittenWithWeightsThatAreLost) {
   const RunFiles files(MPI_COMM_WORLD, folder.path(), {});
   files.write_checkpoint(trainer, settings);
   EXPECT_TRUE(std::filesystem::exists(folder / "checkpoint_00000000.h5"));
@@ -73,14 +78,7 @@ TEST(RunFiles, AreNotWrittenWithWeightsThatAreLost) {
 }
 
 /// Read as it is, its weights would be transposed.
-TEST(RunFiles, OfUnitsByInputsAreRefused) {
-  const app::testing_support::TemporaryDirectory folder;
-  const Settings settings = small_training();
-  const Context context(MPI_COMM_WORLD);
-  app::Breakdown breakdown("test", false);
-  Trainer trainer(make_instance(), settings, context,
-                  std::make_shared<SamplesInMemory>(width, 2, made_up_samples(), made_up_samples()),
-                  breakdown);
+TEST_F(RunFilesOfSmallTraining, OfUnitsByInputsAreRefused) {
   const std::string path = folder / "old.h5";
   app::write_hdf5(MPI_COMM_WORLD, path, std::span<const app::ArrayBlock>(),
                   {{"layers", std::string("3-4-2")}});

@@ -61,8 +61,8 @@ struct KernelListFlags {
 /// Where the proxy carries a link, both blocks are this rank's own. What leaves in epoch e takes the place of what left in
 /// e - 2: a kernel of e - 1 has awaited `sent` of e - 2. What comes in e is only received once a kernel of e asks for it.
 struct ListPeer {
-  KernelListFlags*
-      remote;  ///< in the other rank's memory; this rank's kernels write them. Null: the proxy carries it
+  /// In the other rank's memory; this rank's kernels write them. Null: the proxy carries the link.
+  KernelListFlags* remote;
   KernelListFlags* own;  ///< in this rank's memory; the other rank's kernels, or the proxy, write them
   std::byte* remote_blocks;
   std::byte* own_blocks;
