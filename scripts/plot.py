@@ -8,6 +8,9 @@ scripts/plot.py jacobi OUTDIR writes
 scripts/plot.py allreduce RECORDS.json... [--out DIR] writes
   DIR/allreduce-HARDWARE-RANKS.png  time and bus bandwidth over the size, beside the peers
 
+scripts/plot.py scaling RECORDS.json... [--out DIR] writes, of figures with several numbers of GPUs of the same hardware
+  DIR/scaling-HARDWARE-APP.png  each figure over the number of GPUs, and its share of the ideal
+
 scripts/plot.py topo MAP.json [--traffic FILE] [--out DIR] draws what selvage-topo map --json --links printed:
   DIR/methods.png  what each method reaches
   DIR/links.png    the load of each link, before and after
@@ -246,6 +249,15 @@ def plot_allreduce_records(arguments):
         raise PlotError(error) from error
 
 
+def plot_scaling_records(arguments):
+    import plot_scaling
+
+    try:
+        return plot_scaling.plot_scaling(arguments.records, arguments.out, save)
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise PlotError(error) from error
+
+
 def plot_placement(arguments):
     import plot_topo
 
@@ -270,11 +282,13 @@ def parse_arguments():
     jacobi = apps.add_parser("jacobi", help="field.png and convergence.png")
     jacobi.add_argument("out_dir", metavar="OUTDIR", type=pathlib.Path, help="the --out directory of the run")
     jacobi.set_defaults(plot=plot_jacobi)
-    allreduce = apps.add_parser("allreduce", help="time and bus bandwidth of bench_allreduce's records")
-    allreduce.add_argument("records", metavar="RECORDS.json", type=pathlib.Path, nargs="+")
-    allreduce.add_argument("--out", metavar="DIR", type=pathlib.Path, default=pathlib.Path("."),
-                           help="where the pictures go (the current directory)")
-    allreduce.set_defaults(plot=plot_allreduce_records)
+    for name, what, plot in (("allreduce", "time and bus bandwidth of bench_allreduce's records", plot_allreduce_records),
+                             ("scaling", "records of several numbers of GPUs, against the ideal", plot_scaling_records)):
+        of_records = apps.add_parser(name, help=what)
+        of_records.add_argument("records", metavar="RECORDS.json", type=pathlib.Path, nargs="+")
+        of_records.add_argument("--out", metavar="DIR", type=pathlib.Path, default=pathlib.Path("."),
+                                help="where the pictures go (the current directory)")
+        of_records.set_defaults(plot=plot)
     topo = apps.add_parser("topo", help="placements of selvage-topo map")
     topo.add_argument("map", metavar="MAP.json", type=pathlib.Path, help="what map --json printed, best with --links")
     topo.add_argument("--traffic", metavar="FILE", type=pathlib.Path, help="the profile (HDF5) or CSV that map was given")

@@ -16,7 +16,7 @@ namespace {
 /// What LAMMPS's benchmark `in.lj` prints, with its Kokkos package on GPUs the same: units lj, fcc of density 0.8442,
 /// `velocity all create 1.44 87287 loop geom`, cutoff 2.5 unshifted, time step 0.005. NaN: not known.
 struct Known {
-  std::int64_t cells;  ///< along each axis
+  std::array<std::int64_t, 3> cells;
   std::int64_t step;
   double temperature;
   double pair_energy;
@@ -26,14 +26,18 @@ struct Known {
 };
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 constexpr Known benchmark[] = {
-    {20, 0, 1.44, -6.77336805323, -4.61343555323, -5.01970725909, 1e-11},
-    {20, 10, 1.12539487029, -6.30005271976, -4.61201316721, -2.559685226, 1e-10},
-    {20, 50, 0.740091517741, -5.73150426763, -4.62140168281, 0.335273324524, 1e-9},
-    {20, 100, 0.75745310324, -5.75850548602, -4.62236133677, 0.207261053625, 1e-8},
-    {40, 100, 0.75865617, unknown, unknown, 0.19586104, 1e-7},
-    {80, 100, 0.75921977, unknown, unknown, 0.19208802, 1e-7},
-    {160, 100, 0.75918554, unknown, unknown, 0.19195085, 1e-7},
+    {{20, 20, 20}, 0, 1.44, -6.77336805323, -4.61343555323, -5.01970725909, 1e-11},
+    {{20, 20, 20}, 10, 1.12539487029, -6.30005271976, -4.61201316721, -2.559685226, 1e-10},
+    {{20, 20, 20}, 50, 0.740091517741, -5.73150426763, -4.62140168281, 0.335273324524, 1e-9},
+    {{20, 20, 20}, 100, 0.75745310324, -5.75850548602, -4.62236133677, 0.207261053625, 1e-8},
+    {{40, 40, 40}, 100, 0.75865617, unknown, unknown, 0.19586104, 1e-7},
+    {{80, 80, 80}, 100, 0.75921977, unknown, unknown, 0.19208802, 1e-7},
+    {{160, 160, 160}, 100, 0.75918554, unknown, unknown, 0.19195085, 1e-7},
+    // Not LAMMPS's: of so many atoms the temperature is that of half as many within some parts in ten thousand.
+    {{160, 160, 320}, 100, 0.75918554, unknown, unknown, unknown, 1e-3},
 };
+/// The crystal's own energy is the same whatever its size.
+constexpr double crystal_energy = benchmark[0].pair_energy;
 
 /// How far a shifted run's energy may stray. Velocity Verlet keeps another energy than the one that is measured: they differ
 /// by terms of dt^2, with what the atoms do (Hairer, Lubich, Wanner, Geometric Numerical Integration, IX.8). Those are large
@@ -48,9 +52,9 @@ constexpr double drift_per_time = 7e-6;    ///< epsilon per tau
 constexpr double rounding_in_fp32 = 1e-3;  ///< epsilon
 
 /// How much of the known digits a precision can give.
-double loosened(Precision precision, const Known& known) {
-  if (precision == Precision::fp64) return known.tolerance;
-  return precision == Precision::mixed ? std::max(known.tolerance, 1e-5) : std::max(known.tolerance, 1e-4);
+double loosened(Precision precision, double tolerance) {
+  if (precision == Precision::fp64) return tolerance;
+  return precision == Precision::mixed ? std::max(tolerance, 1e-5) : std::max(tolerance, 1e-4);
 }
 
 }  // namespace
@@ -100,10 +104,12 @@ void Verification::check_energy(const ThermoRow& row) {
 }
 
 void Verification::check_known(const ThermoRow& row) {
+  if (row.step == 0) {
+    known_.take(std::abs(row.pair_energy / crystal_energy - 1), loosened(settings_.precision, 1e-11),
+                "the pair energy at step 0");
+  }
   for (const Known& known : benchmark) {
-    const bool is_it =
-        row.step == known.step && settings_.cells == std::array{known.cells, known.cells, known.cells};
-    if (!is_it) continue;
+    if (row.step != known.step || settings_.cells != known.cells) continue;
     const std::pair<double, double> figures[] = {{row.temperature, known.temperature},
                                                  {row.pair_energy, known.pair_energy},
                                                  {row.total_energy, known.total_energy},
@@ -111,7 +117,8 @@ void Verification::check_known(const ThermoRow& row) {
     const char* names[] = {"temperature", "pair energy", "total energy", "pressure"};
     for (int i = 0; i < 4; ++i) {
       if (std::isnan(figures[i].second)) continue;
-      known_.take(std::abs(figures[i].first / figures[i].second - 1), loosened(settings_.precision, known),
+      known_.take(std::abs(figures[i].first / figures[i].second - 1),
+                  loosened(settings_.precision, known.tolerance),
                   fmt::format("the {} at step {}", names[i], row.step));
     }
   }

@@ -253,7 +253,7 @@ void add(const Context& context, const std::string& name, std::int64_t n, Report
 
 std::vector<std::int64_t> sizes() {
   if (on_host) return {1024, 2048};
-  return {1024, 2048, 4096, 8192, 16384, 20480};
+  return {1024, 2048, 4096, 8192, 16384, 20480, 32768};
 }
 
 }  // namespace

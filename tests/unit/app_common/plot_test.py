@@ -180,6 +180,64 @@ class PlotAllreduce(PlotCase):
         self.expect_error("is in ms, not in us", self.write([self.record("allreduce/fp32/4gpu/1024", unit="ms")]))
 
 
+class ScalingShares(unittest.TestCase):
+    """What is compared with which ideal, without drawing."""
+
+    def shares(self, *records):
+        sys.path.insert(0, str(plot_script.parent))
+        import plot_scaling
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory) / "records.json"
+            path.write_text(json.dumps(records))
+            groups = plot_scaling.read_figures([path])
+        return {figure: plot_scaling.shares(figure, by_ranks) for group in groups.values() for figure, by_ranks in group.items()}
+
+    def record(self, name, value, better="lower", **more):
+        return {"name": name, "value": value, "unit": "x", "better": better, "hardware": "8xGPU"} | more
+
+    def test_knows_what_each_kind_of_figure_grows_with(self):
+        shares = self.shares(self.record("jacobi/public-sample/fp32/2048/1gpu", 8), self.record("jacobi/public-sample/fp32/2048/4gpu", 4),
+                             self.record("lj/fp64/32000/2gpu", 100, "higher"), self.record("lj/fp64/32000/8gpu", 300, "higher"),
+                             self.record("sgd/mlp/1gpu", 90), self.record("sgd/mlp/8gpu", 100),
+                             self.record("allreduce/fp32/2gpu/64/graph", 2), self.record("allreduce/fp32/4gpu/64/graph", 6))
+        self.assertEqual(shares, {"jacobi/public-sample/fp32/2048": [(1, 1.0), (4, 0.5)], "lj/fp64/32000": [(2, 1.0), (8, 0.75)],
+                                  "sgd/mlp": [(1, 1.0), (8, 0.9)], "allreduce/fp32/64/graph": [(2, 1.0), (4, 0.5)]})
+
+    def test_takes_shares_of_one_alone_as_they_are(self):
+        self.assertEqual(self.shares(self.record("jacobi/weak/fp64/3d7/512/8gpu", 0.97, "higher")),
+                         {"jacobi/weak/fp64/3d7/512": [(1, 1.0), (8, 0.97)]})
+
+    def test_leaves_out_what_others_measured_and_what_has_one_number_of_ranks(self):
+        ours = [self.record(f"sgd/mlp/{gpus}gpu", 90, choice="a graph per step") for gpus in (1, 2)]
+        self.assertEqual(self.shares(*ours, self.record("sgd/mlp/4gpu", 200, choice="torch DDP"),
+                                     self.record("sgd/cnn/1gpu", 5), self.record("sgd/cnn/2gpu", 5, hardware="2xGPU")),
+                         {"sgd/mlp": [(1, 1.0), (2, 1.0)]})
+
+
+class PlotScaling(PlotCase):
+    def record(self, name, **changes):
+        return {"name": name, "value": 100.0, "unit": "Matom-steps/s", "better": "higher", "hardware": "8x GPU"} | changes
+
+    def plot_records(self, *records):
+        path = self.out / "records.json"
+        path.write_text(json.dumps(records))
+        return self.plot("scaling", path, "--out", self.out)
+
+    def test_draws_a_picture_per_app(self):
+        result = self.plot_records(self.record("lj/fp64/32000/1gpu"), self.record("lj/fp64/32000/8gpu", value=500.0),
+                                   self.record("halo/box/1rank", better="lower"), self.record("halo/box/2rank", better="lower"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for name in ("scaling-8x-GPU-lj.png", "scaling-8x-GPU-halo-ranks.png"):
+            self.assertTrue((self.out / name).read_bytes().startswith(PNG_SIGNATURE), name)
+            self.assertIn(str(self.out / name), result.stdout)
+
+    def test_says_that_there_is_nothing_to_compare(self):
+        result = self.plot_records(self.record("lj/fp64/32000/8gpu"))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("no figure of two numbers of GPUs or ranks", result.stderr)
+        self.assertNotIn("Traceback", result.stderr)
+
+
 class PlotTopo(PlotCase):
     def write_map(self, **changes):
         mapped = {"selvage_placement_version": 1, "fabric": "flat", "method": "blocks", "reason": "cheapest", "best": "blocks",
