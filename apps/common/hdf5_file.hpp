@@ -104,6 +104,9 @@ class Hdf5Reader {
   [[nodiscard]] std::int64_t integer(const std::string& attribute) const;
   [[nodiscard]] double real(const std::string& attribute) const;
   [[nodiscard]] std::string text(const std::string& attribute) const;
+  /// What describes the run that a file is of has to be equal in the run that goes on from it.
+  /// \throws Error{input} that names the first attribute that is another, and both values
+  void require(const Attributes& wanted) const;
   /// The global extents, slowest axis first.
   [[nodiscard]] std::vector<std::int64_t> extent(const std::string& array) const;
   [[nodiscard]] ElementType type(const std::string& array) const;
@@ -123,6 +126,8 @@ class Hdf5Reader {
   }
 
  private:
+  /// The attribute in the type that `like` has.
+  [[nodiscard]] Attribute read_like(const std::string& attribute, const Attribute& like) const;
   void read_row_bytes(const std::string& array, std::span<const std::int64_t> rows, ElementType type,
                       void* values, std::size_t count) const;
   void read_bytes(const std::string& array, const ArrayBox& box, ElementType type, void* values,

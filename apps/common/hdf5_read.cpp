@@ -124,6 +124,23 @@ std::string Hdf5Reader::text(const std::string& attribute) const {
   return value;
 }
 
+Attribute Hdf5Reader::read_like(const std::string& attribute, const Attribute& like) const {
+  if (std::holds_alternative<std::int64_t>(like)) return integer(attribute);
+  if (std::holds_alternative<double>(like)) return real(attribute);
+  return text(attribute);
+}
+
+void Hdf5Reader::require(const Attributes& wanted) const {
+  const auto to_text = [](const auto& value) { return fmt::format("{}", value); };
+  for (const auto& [name, value] : wanted) {
+    const Attribute found = read_like(name, value);
+    if (found == value) continue;
+    throw Error(ErrorKind::input,
+                fmt::format("{} can't be continued here: its {} is {}, and this run's is {}", path_, name,
+                            std::visit(to_text, found), std::visit(to_text, value)));
+  }
+}
+
 std::vector<std::int64_t> Hdf5Reader::extent(const std::string& array) const {
   return extent_of(open_dataset(file_, path_, array));
 }

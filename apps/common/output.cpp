@@ -45,7 +45,7 @@ void check_mesh(const UniformMesh& mesh) {
 
 }  // namespace
 
-void make_output_directory(MPI_Comm comm, const std::string& path) {
+std::string make_output_directory(MPI_Comm comm, const std::string& path) {
   together(
       comm, "making " + path,
       [&] {
@@ -56,6 +56,7 @@ void make_output_directory(MPI_Comm comm, const std::string& path) {
         if (access(path.c_str(), W_OK | X_OK) != 0) throw_io_error("cannot write to", path, errno);
       },
       io_timeout_ms());
+  return path;
 }
 
 FieldSeries::FieldSeries(MPI_Comm comm, std::string dir, std::string stem, UniformMesh mesh,

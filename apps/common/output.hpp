@@ -15,8 +15,9 @@
 namespace selvage::app {
 
 /// Makes the directory and its parents. Collective.
+/// \returns `path`
 /// \throws AgreedError{io} with the path and the system's reason; also when it can't be written to
-void make_output_directory(MPI_Comm comm, const std::string& path);
+std::string make_output_directory(MPI_Comm comm, const std::string& path);
 
 /// Fields over time: DIR/STEM_00000100.h5 per snapshot, and DIR/STEM.xdmf, a time series that ParaView opens.
 class FieldSeries {

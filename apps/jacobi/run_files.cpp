@@ -53,29 +53,11 @@ std::unique_ptr<app::CsvHistory> open_norms(MPI_Comm comm, const std::string& di
       restarted_at);
 }
 
-const std::string& with_directory(MPI_Comm comm, const std::string& dir) {
-  app::make_output_directory(comm, dir);
-  return dir;
-}
-
-struct ToText {
-  std::string operator()(std::int64_t value) const { return fmt::format("{}", value); }
-  std::string operator()(double value) const { return fmt::format("{}", value); }
-  std::string operator()(const std::string& value) const { return value; }
-};
-
-/// The file's attribute in the type that `like` has.
-app::Attribute read_like(const app::Hdf5Reader& file, const std::string& name, const app::Attribute& like) {
-  if (std::holds_alternative<std::int64_t>(like)) return file.integer(name);
-  if (std::holds_alternative<double>(like)) return file.real(name);
-  return file.text(name);
-}
-
 }  // namespace
 
 RunFiles::RunFiles(MPI_Comm comm, const Settings& settings, std::optional<std::int64_t> restarted_at)
     : comm_(comm),
-      dir_(with_directory(comm, settings.standard.out_dir)),
+      dir_(app::make_output_directory(comm, settings.standard.out_dir)),
       description_(describe(settings)),
       fields_(comm, dir_, "fields", mesh_of(settings), restarted_at),
       norms_(open_norms(comm, dir_, restarted_at)) {}
@@ -98,13 +80,7 @@ void RunFiles::write_restart(std::int64_t step, const app::ArrayBlock& u) {
 }
 
 Restart::Restart(const std::string& path, const Settings& settings) : path_(path), file_(path) {
-  for (const auto& [name, wanted] : describe(settings)) {
-    const app::Attribute found = read_like(file_, name, wanted);
-    if (found == wanted) continue;
-    throw Error(ErrorKind::input,
-                fmt::format("{} can't be continued here: its {} is {}, and this run's is {}", path, name,
-                            std::visit(ToText{}, found), std::visit(ToText{}, wanted)));
-  }
+  file_.require(describe(settings));
   step_ = file_.integer("step");
   if (step_ < 0 || step_ > settings.standard.steps) {
     throw Error(ErrorKind::input, fmt::format("{} is after step {}, and this run ends at run.steps = {}",

@@ -61,35 +61,6 @@ std::unique_ptr<app::CsvHistory> open_thermo(MPI_Comm comm, const std::string& d
       first_new_step);
 }
 
-const std::string& with_directory(MPI_Comm comm, const std::string& dir) {
-  app::make_output_directory(comm, dir);
-  return dir;
-}
-
-struct ToText {
-  std::string operator()(std::int64_t value) const { return fmt::format("{}", value); }
-  std::string operator()(double value) const { return fmt::format("{}", value); }
-  std::string operator()(const std::string& value) const { return value; }
-};
-
-/// The file's attribute in the type that `like` has.
-app::Attribute read_like(const app::Hdf5Reader& file, const std::string& name, const app::Attribute& like) {
-  if (std::holds_alternative<std::int64_t>(like)) return file.integer(name);
-  if (std::holds_alternative<double>(like)) return file.real(name);
-  return file.text(name);
-}
-
-void check_description(const std::string& path, const Settings& settings) {
-  const app::Hdf5Reader file(path);
-  for (const auto& [name, wanted] : describe(settings)) {
-    const app::Attribute found = read_like(file, name, wanted);
-    if (found == wanted) continue;
-    throw Error(ErrorKind::input,
-                fmt::format("{} can't be continued here: its {} is {}, and this run's is {}", path, name,
-                            std::visit(ToText{}, found), std::visit(ToText{}, wanted)));
-  }
-}
-
 }  // namespace
 
 std::string thermo_header() {
@@ -104,7 +75,7 @@ std::string thermo_line(const ThermoRow& row) {
 
 RunFiles::RunFiles(MPI_Comm comm, const Settings& settings, std::optional<std::int64_t> restarted_at)
     : comm_(comm),
-      dir_(with_directory(comm, settings.standard.out_dir)),
+      dir_(app::make_output_directory(comm, settings.standard.out_dir)),
       settings_(settings),
       thermo_(open_thermo(comm, dir_, restarted_at)) {}
 
@@ -131,11 +102,11 @@ void RunFiles::write_restart(const State& state) const {
 }
 
 State read_restart(const std::string& path, const Settings& settings) {
-  check_description(path, settings);
+  const app::Hdf5Reader file(path);
+  file.require(describe(settings));
   State state = read_h5md(path).state;
   check_state(state, path.c_str());
   if (settings.engine.nose_hoover) {
-    const app::Hdf5Reader file(path);
     state.nose_hoover = {file.real(friction_name), file.real(position_name)};
   }
   if (state.step < 0 || state.step > settings.standard.steps) {

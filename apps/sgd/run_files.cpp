@@ -40,18 +40,6 @@ app::Attributes describe(const Trainer& trainer, const Settings& settings) {
           {"weight_decay", settings.weight_decay}};
 }
 
-struct ToText {
-  std::string operator()(std::int64_t value) const { return fmt::format("{}", value); }
-  std::string operator()(double value) const { return fmt::format("{}", value); }
-  std::string operator()(const std::string& value) const { return value; }
-};
-
-app::Attribute read_like(const app::Hdf5Reader& file, const std::string& name, const app::Attribute& like) {
-  if (std::holds_alternative<std::int64_t>(like)) return file.integer(name);
-  if (std::holds_alternative<double>(like)) return file.real(name);
-  return file.text(name);
-}
-
 using HostVector = Kokkos::View<float*, Kokkos::LayoutRight, Kokkos::HostSpace>;
 
 HostVector on_the_host(const Vector<float>& values) {
@@ -88,15 +76,10 @@ void require_finite(const Trainer& trainer, std::span<const float> values, const
                          0, 0);
 }
 
-const std::string& with_directory(MPI_Comm comm, const std::string& dir) {
-  app::make_output_directory(comm, dir);
-  return dir;
-}
-
 }  // namespace
 
 RunFiles::RunFiles(MPI_Comm comm, std::string dir, std::optional<std::int64_t> resumed_at)
-    : comm_(comm), dir_(with_directory(comm, dir)) {
+    : comm_(comm), dir_(app::make_output_directory(comm, dir)) {
   int rank = 0;
   check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   if (rank != 0) return;
@@ -138,13 +121,7 @@ void resume(Trainer& trainer, const std::string& path, const Settings& settings)
         fmt::format("{} can't be continued: it is of an earlier version, which wrote weights as units x "
                     "inputs. Train anew, or with that version",
                     path));
-  for (const auto& [name, wanted] : describe(trainer, settings)) {
-    const app::Attribute found = read_like(file, name, wanted);
-    if (found == wanted) continue;
-    throw Error(ErrorKind::input,
-                fmt::format("{} can't be continued here: its {} is {}, and this run's is {}", path, name,
-                            std::visit(ToText{}, found), std::visit(ToText{}, wanted)));
-  }
+  file.require(describe(trainer, settings));
   const std::int64_t step = file.integer("step");
   const std::int64_t last = settings.stop_step.value_or(trainer.schedule().steps);
   if (step < 0 || step > last)

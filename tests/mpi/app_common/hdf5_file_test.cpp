@@ -373,6 +373,23 @@ TEST(Hdf5Reader, NamesWhatAFileLacks) {
   }
 }
 
+TEST(Hdf5Reader, RequiresWhatDescribesARun) {
+  const SharedDirectory dir;
+  const Attributes described = {{"name", "x"}, {"rate", 0.1}, {"step", std::int64_t{1}}};
+  write_whole<double>(dir / "f.h5", {4, 4}, 0, WriteMode::automatic, described);
+  const Hdf5Reader file(dir / "f.h5");
+  EXPECT_NO_THROW(file.require(described));
+  EXPECT_NO_THROW(file.require({}));
+  const auto message = [&](const Attributes& wanted) {
+    return error_message(ErrorKind::input, [&] { file.require(wanted); });
+  };
+  EXPECT_NE(message({{"name", "x"}, {"rate", 0.2}}).find("its rate is 0.1, and this run's is 0.2"),
+            std::string::npos);
+  EXPECT_NE(message({{"name", "y"}}).find("its name is x, and this run's is y"), std::string::npos);
+  EXPECT_NE(message({{"step", std::int64_t{2}}}).find("its step is 1"), std::string::npos);
+  EXPECT_NE(message({{"time", 0.0}}).find("has no attribute 'time'"), std::string::npos);
+}
+
 TEST(Hdf5Reader, RefusesAnotherPrecisionAndAnotherShape) {
   const SharedDirectory dir;
   write_whole<double>(dir / "f.h5", {4, 4}, 0, WriteMode::automatic);
