@@ -162,4 +162,19 @@ __device__ void set_own(const AllreduceProgram& program, Share (&shares)[most_ra
     shares[rank] = chosen(rank == program.rank, own, shares[rank]);
 }
 
+/// A whole kernel: this thread's lines of one epoch, until a wait ends badly.
+/// \tparam lanes   threads that share a line
+/// \param reduce   (epoch, line) -> whether all peers' lines came
+template <int lanes, class Reduce>
+__device__ void reduce_own_lines(const AllreduceProgram& program, const Reduce& reduce) {
+  begin_chained();
+  const std::uint64_t epoch = program.state->epochs[blockIdx.x] + 1;
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x / lanes;
+  bool met = true;
+  for (std::int64_t line = (blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x) / lanes;
+       met && line < program.lines; line += stride)
+    met = reduce(epoch, line);
+  end_epoch(program, epoch, met);
+}
+
 }  // namespace selvage::detail

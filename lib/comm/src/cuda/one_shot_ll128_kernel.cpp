@@ -35,17 +35,11 @@ template <class T, ReduceOperation operation, int most_ranks>
 template <class T, ReduceOperation operation, int most_ranks>
 __global__ void __launch_bounds__(most_allreduce_threads)
     one_shot_ll128(const __grid_constant__ AllreduceProgram program) {
-  begin_chained();
-  const std::uint64_t epoch = program.state->epochs[blockIdx.x] + 1;
   const LineLane lane;
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x / lanes_per_line;
-  bool met = true;
-  // Whole warps: there are a multiple of lines_per_warp lines.
-  for (std::int64_t line =
-           (blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x) / lanes_per_line;
-       met && line < program.lines; line += stride)
-    met = reduce_line<T, operation, most_ranks>(program, lane, epoch, line);
-  end_epoch(program, epoch, met);
+  // By whole warps: there are a multiple of lines_per_warp lines.
+  reduce_own_lines<lanes_per_line>(program, [&](std::uint64_t epoch, std::int64_t line) {
+    return reduce_line<T, operation, most_ranks>(program, lane, epoch, line);
+  });
 }
 
 struct OneShotLl128 {

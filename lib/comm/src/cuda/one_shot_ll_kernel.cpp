@@ -55,14 +55,9 @@ template <class T, ReduceOperation operation, int most_ranks>
 template <class T, ReduceOperation operation, int most_ranks>
 __global__ void __launch_bounds__(most_allreduce_threads)
     one_shot_ll(const __grid_constant__ AllreduceProgram program) {
-  begin_chained();
-  const std::uint64_t epoch = program.state->epochs[blockIdx.x] + 1;
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  bool met = true;
-  for (std::int64_t i = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
-       met && i < program.lines; i += stride)
-    met = reduce_word<T, operation, most_ranks>(program, epoch, i);
-  end_epoch(program, epoch, met);
+  reduce_own_lines<1>(program, [&](std::uint64_t epoch, std::int64_t word) {
+    return reduce_word<T, operation, most_ranks>(program, epoch, word);
+  });
 }
 
 struct OneShotLl {

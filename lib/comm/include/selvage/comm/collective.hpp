@@ -6,6 +6,7 @@
 #include <selvage/comm/detail/field.hpp>
 #include <selvage/comm/detail/flow.hpp>
 #include <selvage/comm/detail/kokkos_executor.hpp>
+#include <selvage/comm/detail/pending_epoch.hpp>
 #include <selvage/comm/element_types.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -62,19 +63,7 @@ struct ElementRange {
 class Collective {
  public:
   /// A started operation. Give it to finish(), exactly once.
-  class [[nodiscard]] Pending {
-   public:
-    Pending(Pending&& other) noexcept : epoch_(std::exchange(other.epoch_, 0)) {}
-    Pending& operator=(Pending&& other) noexcept {
-      epoch_ = std::exchange(other.epoch_, 0);
-      return *this;
-    }
-
-   private:
-    friend class Collective;
-    explicit Pending(std::uint64_t epoch) : epoch_(epoch) {}
-    std::uint64_t epoch_;
-  };
+  using Pending = detail::PendingEpoch<Collective>;
 
   /// Ordered after what `space` was given before, and before what it is given next. Blocks until done on host
   /// spaces.

@@ -3,6 +3,7 @@
 #include <selvage/comm/detail/executor.hpp>
 #include <selvage/comm/detail/field.hpp>
 #include <selvage/comm/detail/kokkos_executor.hpp>
+#include <selvage/comm/detail/pending_epoch.hpp>
 #include <selvage/comm/grid.hpp>
 #include <selvage/comm/halo_port.hpp>
 #include <selvage/comm/operations.hpp>
@@ -38,19 +39,7 @@ class HaloPlan;
 class HaloExchange {
  public:
   /// A started exchange. Give it to finish(), exactly once.
-  class [[nodiscard]] Pending {
-   public:
-    Pending(Pending&& other) noexcept : epoch_(std::exchange(other.epoch_, 0)) {}
-    Pending& operator=(Pending&& other) noexcept {
-      epoch_ = std::exchange(other.epoch_, 0);
-      return *this;
-    }
-
-   private:
-    friend class HaloExchange;
-    explicit Pending(std::uint64_t epoch) : epoch_(epoch) {}
-    std::uint64_t epoch_;
-  };
+  using Pending = detail::PendingEpoch<HaloExchange>;
 
   /// Collective over the grid's communicator; all ranks pass the same options and as many Views, in the
   /// same order.
