@@ -232,6 +232,9 @@ void add_communication(Record& record, const Context& context, const Context& al
     other.settings.timed_products = false;
     record.peers["fixed products, us"] = mean(Training(context, other, false).time()) * 1e6;
   }
+  StepCase sharded = given;
+  sharded.settings.sharded = true;
+  record.peers["sharded, us"] = mean(Training(context, sharded, false).time()) * 1e6;
   const double own_s = mean(Training(alone, given, false).time());
   const double alone_s = app::max_over_ranks(context.comm(), "a lone step's time", own_s);
   record.peers["alone, us"] = alone_s * 1e6;
