@@ -6,29 +6,36 @@
 namespace selvage::detail {
 namespace {
 
-constexpr int copies_at_once = 8;
+/// Packs that a thread has on their way at once.
+constexpr int copies_at_once = 16;
 
-/// Copies packs of the source's elements into those of the receivers.
+/// Copies a pack of the source's elements into those of the receivers.
 template <class T>
-__device__ void copy_packs(const AllreduceProgram& program, std::int64_t first, std::int64_t end,
-                           std::int64_t stride) {
-  constexpr int at_once = copies_at_once;
-  Pack packs[at_once];
-  const T* const source = reinterpret_cast<const T*>(program.elements[program.source]);
-#pragma unroll
-  for (int i = 0; i < at_once; ++i) {
-    const std::int64_t index = first + i * stride;
-    if (index < end) packs[i] = load_unit<Pack>(source, index, program.count, program.is_aligned);
+__device__ void copy_pack(const AllreduceProgram& program, std::int64_t index) {
+  const Pack pack = load_unit<Pack>(reinterpret_cast<const T*>(program.elements[program.source]), index,
+                                    program.count, program.is_aligned);
+  for (int rank = 0; rank < program.ranks; ++rank) {
+    if (is_receiver(program, rank))
+      store_unit(reinterpret_cast<T*>(program.elements[rank]), index, program.count, program.is_aligned,
+                 pack);
   }
+}
+
+/// The same of `count` packs, at most copies_at_once: `first`, `first + stride` and so on, all aligned and whole; all loads
+/// go out before the first is needed.
+__device__ void copy_whole_packs(const AllreduceProgram& program, std::int64_t first, std::int64_t stride,
+                                 int count) {
+  Pack packs[copies_at_once];
+  const auto* const from = reinterpret_cast<const Pack*>(program.elements[program.source]) + first;
 #pragma unroll
-  for (int i = 0; i < at_once; ++i) {
-    const std::int64_t index = first + i * stride;
-    if (index >= end) return;
+  for (int i = 0; i < copies_at_once; ++i) packs[i] = from[i < count ? i * stride : 0];
 #pragma unroll
-    for (int rank = 0; rank < most_allreduce_ranks; ++rank) {
-      if (is_receiver(program, rank))
-        store_unit(reinterpret_cast<T*>(program.elements[rank]), index, program.count, program.is_aligned,
-                   packs[i]);
+  for (int rank = 0; rank < most_allreduce_ranks; ++rank) {
+    if (!is_receiver(program, rank)) continue;
+    auto* const to = reinterpret_cast<Pack*>(program.elements[rank]) + first;
+#pragma unroll
+    for (int i = 0; i < copies_at_once; ++i) {
+      if (i < count) to[i * stride] = packs[i];
     }
   }
 }
@@ -45,9 +52,11 @@ __global__ void __launch_bounds__(most_allreduce_threads)
     const Part part = part_of(program.count, program.rank, program.ranks);
     const PackRun run = packs_of<T>(part.begin, part.count);
     const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-    for (std::int64_t i = run.begin + blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
-         i < run.end; i += copies_at_once * threads)
-      copy_packs<T>(program, i, run.end, threads);
+    const std::int64_t thread = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
+    std::int64_t i = for_whole_packs<copies_at_once>(
+        run.begin + thread, whole_end<T>(program, run), threads,
+        [&](std::int64_t first, int count) { copy_whole_packs(program, first, threads, count); });
+    for (; i < run.end; i += threads) copy_pack<T>(program, i);
     // Publishes to the peers: this block's share of this rank's part.
     static_cast<void>(meet(program, program.done, epoch));
   }
