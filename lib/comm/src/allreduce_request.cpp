@@ -69,18 +69,30 @@ void parse_forced_allreduce(std::string_view text, AllreduceOptions& options) {
   const std::size_t comma = details.find(',');
   if (options.algorithm != Algorithm::hierarchical || comma == std::string_view::npos)
     throw Error(ErrorKind::input,
-                fmt::format("SELVAGE_ALLREDUCE={}: only hierarchical:INNER,OUTER and pipelined:GROUP_SIZE "
-                            "have something behind a colon",
-                            text));
+                "only hierarchical:INNER,OUTER and pipelined:GROUP_SIZE have something behind a colon");
   options.inner = parse_allreduce_algorithm(details.substr(0, comma));
   options.outer = parse_allreduce_algorithm(details.substr(comma + 1));
 }
+
+namespace {
+
+/// Whoever reads the message may not know that the variable is set.
+void read_variable(const std::string& text, AllreduceOptions& options) {
+  try {
+    parse_forced_allreduce(text, options);
+    require_coherent(options);
+  } catch (const Error& error) {
+    throw Error(ErrorKind::input, fmt::format("SELVAGE_ALLREDUCE={}: {}", text, error.message()));
+  }
+}
+
+}  // namespace
 
 AllreduceRequest read_allreduce_request(const AllreduceOptions& options, CollectiveKind kind, bool on_host) {
   AllreduceRequest request{options, "the option algorithm"};
   const bool is_allreduce = kind == CollectiveKind::allreduce;
   if (const auto text = environment_text("SELVAGE_ALLREDUCE"); text && is_allreduce && !options.algorithm) {
-    parse_forced_allreduce(*text, request.options);
+    read_variable(*text, request.options);
     request.forced_by = "SELVAGE_ALLREDUCE";
   }
   if (const auto fast = environment_text("SELVAGE_ALLREDUCE_FAST")) {

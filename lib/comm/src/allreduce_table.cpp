@@ -7,12 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <sstream>
 
 namespace selvage::detail {
 namespace {
@@ -120,6 +120,19 @@ std::vector<std::string> fastest_first(const AllreduceRow& row) {
   return names;
 }
 
+/// A device may have no end.
+std::string read_all(std::istream& file, const std::string& path) {
+  constexpr std::size_t most_bytes = std::size_t{64} << 20;
+  std::string text;
+  std::array<char, 65536> buffer;
+  while (file.read(buffer.data(), buffer.size()) || file.gcount() > 0) {
+    text.append(buffer.data(), static_cast<std::size_t>(file.gcount()));
+    if (text.size() > most_bytes)
+      throw Error(ErrorKind::input, fmt::format("allreduce table {} is longer than any table", path));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string describe(const AllreduceJob& job) {
@@ -166,9 +179,7 @@ AllreduceTable AllreduceTable::read(const std::string& path) {
     throw Error(ErrorKind::input,
                 fmt::format("allreduce table {} can't be read: {}", path, std::strerror(reason)), reason);
   }
-  std::ostringstream text;
-  text << file.rdbuf();
-  return parse(text.str(), path);
+  return parse(read_all(file, path), path);
 }
 
 std::string AllreduceTable::to_text() const {

@@ -50,9 +50,11 @@ BucketPlan::BucketPlan(std::shared_ptr<ContextState> context, const GradientBuck
                                                   "gradients that are contiguous",
                                                   name_of(i)));
     }
-    if (parts_.update != nullptr) require_parameters();
+    if (is_sharded()) require_parameters();
   });
   require_same_everywhere();
+  // As the buckets will be, but without elements: options that differ or aren't possible are found here, not in a step.
+  static_cast<void>(make_collective({}, reduction()));
 }
 
 void BucketPlan::require_parameters() const {
@@ -78,32 +80,42 @@ std::string BucketPlan::name_of(int gradient) const {
 
 void BucketPlan::require_same_everywhere() const {
   constexpr std::int64_t unit = std::int64_t{1} << 30;
-  const auto require = [&](const std::vector<int>& values, const auto& name) {
+  const auto type_name = [](int type) {
+    return type < 0 ? "none" : std::string(to_string(static_cast<ElementType>(type)));
+  };
+  const auto require = [&](const std::vector<int>& values, const auto& name, const auto& text) {
     const auto extremes = context_->extremes(values, construction);
     for (std::size_t i = 0; i < values.size(); ++i) {
-      if (extremes[i].smallest == extremes[i].largest) continue;
+      const auto& [smallest, smallest_rank, largest, largest_rank] = extremes[i];
+      if (smallest == largest) continue;
       throw Error(ErrorKind::usage,
-                  fmt::format("ranks make GradientBuckets that differ in {}: rank {} and rank {}", name(i),
-                              extremes[i].smallest_rank, extremes[i].largest_rank));
+                  fmt::format("ranks make GradientBuckets that differ in {}: {} on rank {}, {} on rank {}",
+                              name(i), text(i, smallest), smallest_rank, text(i, largest), largest_rank));
     }
   };
-  require({static_cast<int>(parts_.gradients.size()), static_cast<int>(options_.bucket_bytes / unit),
-           static_cast<int>(options_.bucket_bytes % unit), options_.bf16_on_the_wire ? 1 : 0},
-          [](std::size_t i) {
-            constexpr std::array names{"the number of gradients", "bucket_bytes", "bucket_bytes",
-                                       "bf16_on_the_wire"};
-            return names.at(i);
-          });
+  constexpr std::array options{"the number of gradients", "bucket_bytes, in units of 2^30", "bucket_bytes",
+                               "bf16_on_the_wire", "the parameters' type"};
+  const int parameter_type =
+      parts_.parameters.empty() ? -1 : static_cast<int>(parts_.parameters.front().type);
+  require(
+      {static_cast<int>(parts_.gradients.size()), static_cast<int>(options_.bucket_bytes / unit),
+       static_cast<int>(options_.bucket_bytes % unit), options_.bf16_on_the_wire ? 1 : 0, parameter_type},
+      [&](std::size_t i) { return options.at(i); },
+      [&](std::size_t i, int value) { return i == 4 ? type_name(value) : std::to_string(value); });
   std::vector<int> lengths;
   for (const Elements& gradient : parts_.gradients) {
     lengths.push_back(static_cast<int>(gradient.count / unit));
     lengths.push_back(static_cast<int>(gradient.count % unit));
     lengths.push_back(static_cast<int>(gradient.type));
   }
-  require(lengths, [&](std::size_t i) {
-    return fmt::format("the {} of {}", i % 3 == 2 ? "element type" : "number of elements",
-                       name_of(static_cast<int>(i / 3)));
-  });
+  require(
+      lengths,
+      [&](std::size_t i) {
+        constexpr std::array facts{"number of elements, in units of 2^30,", "number of elements",
+                                   "element type"};
+        return fmt::format("the {} of {}", facts.at(i % 3), name_of(static_cast<int>(i / 3)));
+      },
+      [&](std::size_t i, int value) { return i % 3 == 2 ? type_name(value) : std::to_string(value); });
 }
 
 void BucketPlan::ready(const Executor& compute, int gradient) {
@@ -187,13 +199,11 @@ void BucketPlan::make_buckets() {
     for (const int gradient : layout.gradients) bucket_of_[static_cast<std::size_t>(gradient)] = number;
     Bucket& bucket = buckets_.emplace_back();
     bucket.layout = std::move(layout);
-    const bool is_sharded = parts_.update != nullptr;
     bucket.gradients = BucketContents(*context_, *parts_.communication, parts_.gradients, bucket.layout,
                                       bucket.layout.wire, first_step);
     bucket.reduction =
-        make_collective(bucket.gradients.as_elements(fmt::format("bucket {}", number)),
-                        is_sharded ? CollectiveKind::reduce_scatter : CollectiveKind::allreduce);
-    if (!is_sharded) continue;
+        make_collective(bucket.gradients.as_elements(fmt::format("bucket {}", number)), reduction());
+    if (!is_sharded()) continue;
     bucket.parameters = BucketContents(*context_, *parts_.communication, parts_.parameters, bucket.layout,
                                        parts_.parameters.front().type, first_step);
     bucket.gathering =

@@ -43,6 +43,10 @@ class BucketPlan {
     BucketStage stage = BucketStage::reducing;
   };
 
+  [[nodiscard]] bool is_sharded() const { return parts_.update != nullptr; }
+  [[nodiscard]] CollectiveKind reduction() const {
+    return is_sharded() ? CollectiveKind::reduce_scatter : CollectiveKind::allreduce;
+  }
   void require_parameters() const;
   void require_same_everywhere() const;
   void require_all_ready() const;

@@ -113,8 +113,6 @@ void CollectivePlan::require_same_everywhere(const AllreduceOptions& options) co
     std::function<std::string(int)> text = [](int number) { return std::to_string(number); };
   };
   const std::array facts{
-      Fact{"what they are", static_cast<int>(flow_.kind),
-           [](int value) { return std::string(to_string(static_cast<CollectiveKind>(value))); }},
       Fact{"the root", flow_.root},
       Fact{"the number of elements", static_cast<int>(elements_.count & 0x7fffffff)},
       Fact{"the number of elements, in units of 2^31", static_cast<int>(elements_.count >> 31)},

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <exception>
 #include <set>
 #include <utility>
@@ -16,6 +17,19 @@ namespace selvage::detail {
 namespace {
 
 constexpr std::chrono::seconds parting_time{1};  ///< how long destructors wait for other ranks
+
+/// The same on all ranks for the same text (FNV-1a).
+int number_of(std::string_view operation) {
+  std::uint32_t hash = 2166136261U;
+  for (const char each : operation) hash = (hash ^ static_cast<unsigned char>(each)) * 16777619U;
+  return static_cast<int>(hash);
+}
+
+/// A failure of one rank among several, for all to read.
+std::string with_rank(const std::string& message, int rank) {
+  const bool is_named = message.find(fmt::format("rank {}", rank)) != std::string::npos;
+  return is_named ? message : fmt::format("{} (on rank {})", message, rank);
+}
 
 }  // namespace
 
@@ -119,30 +133,58 @@ std::string ContextState::ranks_behind() const {
 
 void ContextState::agree(const std::optional<Error>& failure, std::string_view operation) {
   if (entered_ != nullptr) release_epoch(*entered_, entered_->epoch + 1);
-  struct Votes {
-    int mine;
-    int lowest;
+  struct Vote {
+    int failed_rank;  ///< lowest of all; as many as there are for none
+    int has_failed;
+    int operation;
+    int inverse;  ///< of the operation's number: its smallest is the largest operation's
   };
+  constexpr int numbers = sizeof(Vote) / sizeof(int);
+  struct Votes {
+    Vote mine;
+    Vote lowest;
+  };
+  const int number = number_of(operation);
+  auto votes = std::make_unique<Votes>(
+      Votes{{failure ? rank_ : size_, failure ? 1 : 0, number, ~number}, {size_, 0, number, ~number}});
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallreduce(&votes->mine, &votes->lowest, numbers, MPI_INT, MPI_MIN, comm_, &request),
+            "MPI_Iallreduce");
+  wait_collective(request, votes, operation);
+  const Vote& lowest = votes->lowest;
+  if (lowest.operation != ~lowest.inverse) throw_different_operations(operation);
+  if (lowest.failed_rank < size_)
+    throw_failure_of(lowest.failed_rank, lowest.has_failed != 0, failure, operation);
+}
+
+/// The next collective calls of these ranks wouldn't match: MPI would end the program, or wait.
+void ContextState::throw_different_operations(std::string_view operation) {
+  std::array<char, 128> name{};
+  operation.copy(name.data(), name.size() - 1);
+  const auto names = gather(name, operation);
+  const auto other = std::ranges::find_if(names, [&](const auto& each) { return each != names.front(); });
+  throw Error(ErrorKind::usage,
+              fmt::format("ranks don't make the same calls in the same order: rank 0 is in {}, rank {} in {}",
+                          names.front().data(), other - names.begin(), other->data()));
+}
+
+/// Throws one rank's failure on all.
+void ContextState::throw_failure_of(int failed, bool have_all_failed, const std::optional<Error>& own,
+                                    std::string_view operation) {
   struct Message {
     int kind;
     int native_code;
     char text[1024];
   };
-  MPI_Request request = MPI_REQUEST_NULL;
-  auto votes = std::make_unique<Votes>(Votes{failure ? rank_ : size_, size_});
-  check_mpi(MPI_Iallreduce(&votes->mine, &votes->lowest, 1, MPI_INT, MPI_MIN, comm_, &request),
-            "MPI_Iallreduce");
-  wait_collective(request, votes, operation);
-  const int failed = votes->lowest;
-  if (failed == size_) return;
-
   auto shared_message = std::make_unique<Message>();
   Message& message = *shared_message;
   if (failed == rank_) {
-    message.kind = static_cast<int>(failure->kind());
-    message.native_code = failure->native_code();
-    fmt::format_to_n(message.text, sizeof message.text - 1, "{}", failure->message());
+    message.kind = static_cast<int>(own->kind());
+    message.native_code = own->native_code();
+    const std::string text = have_all_failed ? own->message() : with_rank(own->message(), rank_);
+    text.copy(message.text, sizeof message.text - 1);
   }
+  MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Ibcast(&message, sizeof message, MPI_BYTE, failed, comm_, &request), "MPI_Ibcast");
   wait_collective(request, shared_message, operation);
   throw Error(static_cast<ErrorKind>(message.kind), message.text, message.native_code);

@@ -82,8 +82,8 @@ class ContextState {
   void wait_messages(Messages& messages, std::string_view purpose);
 
   /// Collective: every rank says whether it failed; when any did, all throw the error of the lowest rank
-  /// that did.
-  /// \param operation  names the collective in a timeout
+  /// that did, and where not all did, its number.
+  /// \param operation  names the collective in a timeout; ranks in different ones throw Error{usage} that names both
   void agree(const std::optional<Error>& failure, std::string_view operation);
   /// Runs `step` here, then agree()s on how it went.
   void all_or_none(std::string_view operation, const std::function<void()>& step);
@@ -137,6 +137,9 @@ class ContextState {
   [[nodiscard]] bool all_part_in_order() noexcept;
   template <class Buffers>
   void wait_collective(MPI_Request& request, std::unique_ptr<Buffers>& buffers, std::string_view operation);
+  [[noreturn]] void throw_different_operations(std::string_view operation);
+  [[noreturn]] void throw_failure_of(int failed, bool have_all_failed, const std::optional<Error>& own,
+                                     std::string_view operation);
   void probe_device_mappings();
   void probe_gpu_aware_mpi();
   [[nodiscard]] std::string first_refusal(const std::string& mine);

@@ -7,6 +7,7 @@
 
 #include <selvage/comm/context.hpp>
 #include <selvage/error.hpp>
+#include <selvage/special_file.hpp>
 #include <selvage/topo/machine.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -52,16 +53,19 @@ std::string table_path(const Request& request) {
                                             detail::allreduce_table_variable));
 }
 
-/// The file's table, or an empty one where there is no file. \throws Error{input} for a file that is no table
-detail::AllreduceTable read_or_empty(const std::string& path) {
-  return std::filesystem::exists(path) ? detail::AllreduceTable::read(path) : detail::AllreduceTable();
+/// Such as /dev/stdout: the table is written there, and none is read.
+bool is_device(const std::string& path) {
+  return is_special_file(path) && !std::filesystem::is_directory(path);
 }
 
-/// \throws Error{input}, Error{io}
-void save(const std::string& path, const detail::AllreduceJob& job,
-          const std::vector<detail::AllreduceRow>& rows) {
-  detail::AllreduceTable table = read_or_empty(path);
-  table.merge(job, rows);
+/// The file's table, or an empty one where there is no file. \throws Error{input} for a file that is no table
+detail::AllreduceTable read_or_empty(const std::string& path) {
+  return std::filesystem::exists(path) && !is_device(path) ? detail::AllreduceTable::read(path)
+                                                           : detail::AllreduceTable();
+}
+
+/// \throws Error{io}
+void write(const std::string& path, const detail::AllreduceTable& table) {
   const auto directory = std::filesystem::path(path).parent_path();
   std::error_code failed;
   if (!directory.empty()) std::filesystem::create_directories(directory, failed);
@@ -69,6 +73,21 @@ void save(const std::string& path, const detail::AllreduceJob& job,
     throw Error(ErrorKind::io, fmt::format("cannot make {}: {}", directory.string(), failed.message()),
                 failed.value());
   app::replace_file(path, table.to_text());
+}
+
+/// A file that is no table stays as it is, and one that can't be written is found before anything is measured.
+/// \throws Error{input}, Error{io}
+void prepare(const std::string& path) {
+  const detail::AllreduceTable table = read_or_empty(path);
+  if (!is_device(path)) write(path, table);
+}
+
+/// \throws Error{input}, Error{io}
+void save(const std::string& path, const detail::AllreduceJob& job,
+          const std::vector<detail::AllreduceRow>& rows) {
+  detail::AllreduceTable table = read_or_empty(path);
+  table.merge(job, rows);
+  write(path, table);
 }
 
 std::string describe(ElementType type, const Measured& measured) {
@@ -108,11 +127,10 @@ void tune(const Request& request) {
   const std::int64_t most = request.max_bytes > 0 ? request.max_bytes : (on_host ? 16 : 256) * mebibyte;
   const auto sizes = powers_of_two(request.min_bytes, most);
   std::string path;
-  // Before anything is measured, since a file that is no table stays as it is.
-  app::together(context.comm(), "reading the table", [&] {
+  app::together(context.comm(), "preparing the table", [&] {
     if (context.rank() != 0) return;
     path = table_path(request);
-    static_cast<void>(read_or_empty(path));
+    prepare(path);
   });
   // The built-in rule is what others are measured against.
   setenv(detail::allreduce_table_variable, "off", 1);

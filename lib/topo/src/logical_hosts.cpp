@@ -6,7 +6,7 @@
 
 #include <charconv>
 #include <map>
-#include <utility>
+#include <numeric>
 
 namespace selvage::topo {
 namespace {
@@ -20,38 +20,64 @@ const char* read_count(const char* begin, const char* end, int& count) {
 }  // namespace
 
 LogicalHosts parse_logical_hosts(const std::string& text) {
+  const char* const end = text.data() + text.size();
+  int count = 0;
+  const char* rest = read_count(text.data(), end, count);
   LogicalHosts wanted;
-  const char* end = text.data() + text.size();
-  const char* rest = read_count(text.data(), end, wanted.hosts);
   if (rest != nullptr && rest != end && *rest == 'x') {
-    rest = read_count(rest + 1, end, wanted.ranks_per_host);
+    wanted = {.hosts = count, .ranks = {0}};
+    rest = read_count(rest + 1, end, wanted.ranks.front());
     if (rest == end) return wanted;
+  } else {
+    wanted.ranks.push_back(count);
+    while (rest != nullptr && rest != end && *rest == '+') {
+      rest = read_count(rest + 1, end, count);
+      wanted.ranks.push_back(count);
+    }
+    wanted.hosts = static_cast<int>(wanted.ranks.size());
+    if (rest == end && wanted.hosts > 1) return wanted;
   }
-  throw Error(ErrorKind::input, fmt::format("{}={} is not HxR, such as 2x4 for 2 hosts of 4 ranks each",
-                                            logical_hosts_variable, text));
+  throw Error(
+      ErrorKind::input,
+      fmt::format("{}={} is neither HxR, such as 2x4 for 2 hosts of 4 ranks each, nor a list of ranks, "
+                  "such as 3+1",
+                  logical_hosts_variable, text));
 }
 
 std::vector<int> split_into_logical_hosts(const std::vector<int>& physical_host, const LogicalHosts& wanted,
                                           const std::string& text) {
-  const auto total = static_cast<long long>(wanted.hosts) * wanted.ranks_per_host;
+  const auto total = wanted.ranks.size() == 1
+                         ? static_cast<long long>(wanted.hosts) * wanted.ranks.front()
+                         : std::accumulate(wanted.ranks.begin(), wanted.ranks.end(), 0LL);
   if (total != static_cast<long long>(physical_host.size())) {
     throw Error(ErrorKind::input, fmt::format("{}={} makes {} ranks, but the job has {}",
                                               logical_hosts_variable, text, total, physical_host.size()));
   }
-  std::map<int, int> ranks_seen;
-  std::map<std::pair<int, int>, int> numbers;  // physical host and group within it -> logical host
+  struct Group {
+    int logical = 0;
+    int free = 0;
+    int ranks = 0;  ///< of the physical host so far
+  };
+  std::map<int, Group> last;  // of each physical host
   std::vector<int> logical_host;
+  int next = 0;
   for (const int physical : physical_host) {
-    const int group = ranks_seen[physical]++ / wanted.ranks_per_host;
-    const auto next = static_cast<int>(numbers.size());
-    logical_host.push_back(numbers.try_emplace({physical, group}, next).first->second);
+    Group& group = last[physical];
+    // Groups that other physical hosts leave open can use up the sizes; that is found below.
+    if (group.free == 0 && next < wanted.hosts) {
+      group.logical = next++;
+      group.free = wanted.ranks_of(group.logical);
+    }
+    --group.free;
+    ++group.ranks;
+    logical_host.push_back(group.logical);
   }
-  for (const auto& [physical, ranks] : ranks_seen) {
-    if (ranks % wanted.ranks_per_host == 0) continue;
-    throw Error(ErrorKind::input,
-                fmt::format("{}={} does not fit: physical host {} has {} ranks, which is not a "
-                            "multiple of {}",
-                            logical_hosts_variable, text, physical, ranks, wanted.ranks_per_host));
+  for (const auto& [physical, group] : last) {
+    if (group.free == 0) continue;
+    throw Error(
+        ErrorKind::input,
+        fmt::format("{}={} does not fit: physical host {} has {} ranks, which don't fill its pretended hosts",
+                    logical_hosts_variable, text, physical, group.ranks));
   }
   return logical_host;
 }

@@ -2,6 +2,7 @@
 #include "thrown.hpp"
 
 #include <selvage/comm/allreduce.hpp>
+#include <selvage/comm/gradient_buckets.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
@@ -49,6 +50,30 @@ TEST_F(AllreduceErrors, RefuseGaps) {
   const auto some = Kokkos::subview(all, std::pair(0, 4), Kokkos::ALL());
   const std::string message = refusal(ErrorKind::usage, {}, some);
   EXPECT_NE(message.find("gaps"), std::string::npos) << message;
+}
+TEST_F(AllreduceErrors, NameTheOneRankThatHasGaps) {
+  if (context_.size() == 1) GTEST_SKIP() << "for several ranks";
+  const Kokkos::View<double**, Kokkos::LayoutLeft, Space> all("all", 8, 8);
+  const auto some = Kokkos::subview(all, std::pair(0, is_last() ? 4 : 8), Kokkos::ALL());
+  const std::string message = refusal(ErrorKind::usage, {}, some);
+  EXPECT_NE(message.find("gaps"), std::string::npos) << message;
+  EXPECT_NE(message.find("(on rank " + std::to_string(context_.size() - 1) + ")"), std::string::npos)
+      << message;
+}
+TEST_F(AllreduceErrors, NameTheRanksThatMakeSomethingElse) {
+  if (context_.size() == 1) GTEST_SKIP() << "for several ranks";
+  const Kokkos::View<double*, Space> view("gradients", 10);
+  const std::string message = message_on_all_ranks(ErrorKind::usage, [&] {
+    if (is_last()) {
+      const GradientBuckets buckets(Space(), context_, {}, view);
+    } else {
+      const Allreduce allreduce(Space(), context_, {}, view);
+    }
+  });
+  EXPECT_EQ(message,
+            "ranks don't make the same calls in the same order: rank 0 is in the construction of an "
+            "Allreduce, rank " +
+                std::to_string(context_.size() - 1) + " in the construction of GradientBuckets");
 }
 TEST_F(AllreduceErrors, ListTheAlgorithmsForAnUnknownOne) {
   const ScopedVariable variable("SELVAGE_ALLREDUCE", "telepathy");

@@ -314,11 +314,36 @@ TEST_F(GradientBucketsTest, NameWhatDiffersBetweenRanks) {
   const Gradient b("b", is_last ? 11 : 10);
   const std::string message =
       message_on_all_ranks(ErrorKind::usage, [&] { GradientBuckets(space_, context_, {}, a, b); });
-  EXPECT_NE(message.find("the number of elements of gradient 1 \"b\""), std::string::npos) << message;
+  EXPECT_NE(message.find("the number of elements of gradient 1 \"b\": 10 on rank 0, 11 on rank " +
+                         std::to_string(context_.size() - 1)),
+            std::string::npos)
+      << message;
   const std::vector<Gradient> some(is_last ? 2 : 1, a);
   const std::string number =
       message_on_all_ranks(ErrorKind::usage, [&] { GradientBuckets(space_, context_, {}, some); });
   EXPECT_NE(number.find("the number of gradients"), std::string::npos) << number;
+}
+
+TEST_F(GradientBucketsTest, FindOptionsThatDifferWhenMade) {
+  if (context_.size() == 1) GTEST_SKIP() << "for several ranks";
+  const Gradient a("a", 10);
+  const auto refusal = [&](const GradientBucketsOptions& others, const GradientBucketsOptions& of_last) {
+    const bool is_last = context_.rank() == context_.size() - 1;
+    return message_on_all_ranks(ErrorKind::usage,
+                                [&] { GradientBuckets(space_, context_, is_last ? of_last : others, a); });
+  };
+  const std::string operation = refusal({.operation = Operation::sum}, {.operation = Operation::max});
+  EXPECT_NE(operation.find("the operation: sum on rank 0, max on rank"), std::string::npos) << operation;
+  const std::string fast = refusal({}, {.fast = true});
+  EXPECT_NE(fast.find("the option fast: false on rank 0, true on rank"), std::string::npos) << fast;
+}
+
+TEST_F(GradientBucketsTest, FindAlgorithmsThatArentPossibleWhenMade) {
+  const Gradient a("a", 10);
+  const std::string message = message_on_all_ranks(ErrorKind::unsupported, [&] {
+    GradientBuckets(space_, context_, {.algorithm = AllreduceAlgorithm::ring}, a);
+  });
+  EXPECT_NE(message.find("the option fast"), std::string::npos) << message;
 }
 
 TEST(GradientBuckets, NameTheRankThatNeverComes) {

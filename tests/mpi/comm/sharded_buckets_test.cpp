@@ -198,6 +198,23 @@ TEST_F(ShardedBucketsTest, GatherParametersInTheirOwnType) {
   EXPECT_GT(fine, 1000) << "parameters that bf16 can't hold";
 }
 
+TEST_F(ShardedBucketsTest, NameTheRanksWhoseParametersAreOfOtherTypes) {
+  if (context_.size() == 1) GTEST_SKIP() << "for several ranks";
+  const std::vector<View> gradients{View("gradient", 10)};
+  const auto ignore = [](const Space&, const Shard&) {};
+  const std::string message = message_on_all_ranks(ErrorKind::usage, [&] {
+    if (context_.rank() == 0) {
+      const std::vector<Kokkos::View<double*, Space::memory_space>> fine{
+          Kokkos::View<double*, Space::memory_space>("fine", 10)};
+      ShardedBuckets(space_, context_, {}, gradients, fine, ignore);
+    } else {
+      ShardedBuckets(space_, context_, {}, gradients, gradients, ignore);
+    }
+  });
+  EXPECT_NE(message.find("the parameters' type: fp64 on rank 0, fp32 on rank 1"), std::string::npos)
+      << message;
+}
+
 TEST_F(ShardedBucketsTest, RefuseParametersThatDontFit) {
   const Model model(false);
   std::vector<Shard> shards;

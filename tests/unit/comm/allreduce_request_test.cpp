@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <string>
 
 namespace selvage::detail {
@@ -74,6 +75,15 @@ TEST(AllreduceRequest, SaysWhatItCannotRead) {
     EXPECT_NE(message_of(ErrorKind::input, [&] { forced(text); }).find("is no group size"), std::string::npos)
         << text;
   }
+}
+
+TEST(AllreduceRequest, NamesTheVariableThatItCannotRead) {
+  for (const char* text : {"rign", "pipelined:0", "hierarchical:gsb", "hierarchical:ring,gsb"}) {
+    setenv("SELVAGE_ALLREDUCE", text, 1);
+    const std::string message = message_of(ErrorKind::input, [] { (void)read_allreduce_request({}); });
+    EXPECT_EQ(message.find("SELVAGE_ALLREDUCE=" + std::string(text) + ": "), 0U) << message;
+  }
+  unsetenv("SELVAGE_ALLREDUCE");
 }
 
 TEST(AllreduceRequest, RefusesOptionsThatDontGoTogether) {

@@ -202,6 +202,16 @@ TEST(AllreduceTable, SaysWhyAFileCannotBeRead) {
   }
 }
 
+TEST(AllreduceTable, EndsWithAFileThatHasNoEnd) {
+  try {
+    static_cast<void>(AllreduceTable::read("/dev/zero"));
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::input);
+    EXPECT_EQ(error.message(), "allreduce table /dev/zero is longer than any table");
+  }
+}
+
 /// Environment variables for as long as this lives.
 class AllreduceTablePlace : public testing::Test {
  protected:

@@ -141,6 +141,16 @@ TEST_F(TuneTool, EndsWithOneAndOneMessageWhereItCannotWrite) {
   const Ended ended = tune_on(2, "--types fp32 --min 64 --max 64 --out /dev/null/table.json");
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_EQ(occurrences(ended.output, "selvage-tune: error: cannot make /dev/null"), 1) << ended.output;
+  EXPECT_EQ(occurrences(ended.output, "64 bytes"), 0) << "nothing is measured before:\n" << ended.output;
+}
+
+TEST_F(TuneTool, WritesIntoDevices) {
+  const Ended full = tune_on(2, "--types fp32 --min 64 --max 64 --out /dev/full");
+  EXPECT_EQ(full.exit_code, 1);
+  EXPECT_EQ(occurrences(full.output, "cannot write /dev/full: No space left on device"), 1) << full.output;
+  const Ended none = tune_on(2, "--types fp32 --min 64 --max 64 --out /dev/null");
+  EXPECT_EQ(none.exit_code, 0);
+  EXPECT_EQ(occurrences(none.output, "wrote /dev/null"), 1) << none.output;
 }
 
 TEST_F(TuneTool, RefusesWhatItCannotFollow) {

@@ -5,7 +5,6 @@
 #include "stepwise.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -55,8 +54,8 @@ class DirectTwoShot final : public Stepwise {
   std::vector<std::byte*> outputs_;
 };
 
-/// Through slots: show what others take, combine one's part in one's own slot, take what the others give. A segment is a
-/// slice of each rank's part; these lie behind each other in a slot.
+/// Through slots: show what others take, combine one's part, take what the others give. A segment is a slice of each rank's
+/// part; these lie behind each other in a slot. What a rank combines of its own is taken from, and given to, where it lies.
 class SlottedTwoShot final : public Stepwise {
  public:
   SlottedTwoShot(const AllreduceParts& parts, std::int64_t slice_elements)
@@ -68,7 +67,10 @@ class SlottedTwoShot final : public Stepwise {
                   .stages = 3,
                   .lead = 3,
                   .waits_at_end = false}),
-        slice_bytes_(static_cast<std::size_t>(slice_elements) * width()) {}
+        slice_bytes_(static_cast<std::size_t>(slice_elements) * width()) {
+    for (int rank = 0; rank < size(); ++rank)
+      gives_to_others_ = gives_to_others_ || (rank != place() && flow().gives(place(), rank));
+  }
 
  private:
   bool make(std::uint64_t stage, const Segment& segment) override {
@@ -77,14 +79,14 @@ class SlottedTwoShot final : public Stepwise {
       return true;
     }
     for (int worker = 0; worker < size(); ++worker) {
+      if (worker == place() && flow().combines()) continue;
       const Part slice = slice_of(parts().elements.count, worker, size(), segment.begin, segment.count);
       const std::size_t bytes = static_cast<std::size_t>(slice.count) * width();
       if (stage == 0 && flow().takes(worker, place())) {
         std::memcpy(slot(place(), worker, segment), element(slice.begin), bytes);
       } else if (stage == 2 && flow().gives(worker, place())) {
         const int from = flow().combines() ? worker : flow().source(worker);
-        if (from != place() || flow().combines())
-          std::memcpy(element(slice.begin), slot(from, worker, segment), bytes);
+        if (from != place()) std::memcpy(element(slice.begin), slot(from, worker, segment), bytes);
       }
     }
     return true;
@@ -94,10 +96,14 @@ class SlottedTwoShot final : public Stepwise {
   void combine(const Segment& segment) {
     if (!flow().combines()) return;
     const Part slice = slice_of(parts().elements.count, place(), size(), segment.begin, segment.count);
+    std::byte* const own = element(slice.begin);
     inputs_.clear();
-    for (int rank = 0; rank < size(); ++rank) inputs_.push_back(slot(rank, place(), segment));
-    const std::array<std::byte*, 1> result{slot(place(), place(), segment)};
-    fold(parts().elements.type, parts().operation, inputs_, result, slice.count);
+    outputs_.clear();
+    for (int rank = 0; rank < size(); ++rank)
+      inputs_.push_back(rank == place() ? own : slot(rank, place(), segment));
+    if (flow().gives(place(), place())) outputs_.push_back(own);
+    if (gives_to_others_) outputs_.push_back(slot(place(), place(), segment));
+    fold(parts().elements.type, parts().operation, inputs_, outputs_, slice.count);
   }
   [[nodiscard]] const Flow& flow() const { return parts().flow; }
   /// Where a rank's slice of a worker's part lies.
@@ -108,7 +114,9 @@ class SlottedTwoShot final : public Stepwise {
   }
 
   std::size_t slice_bytes_;
+  bool gives_to_others_ = false;
   std::vector<const std::byte*> inputs_;
+  std::vector<std::byte*> outputs_;
 };
 
 }  // namespace
@@ -120,7 +128,8 @@ std::unique_ptr<AllreduceRunner> make_two_shot(const AllreduceParts& parts) {
                    static_cast<std::size_t>(parts.elements.count * width), parts.elements.memory,
                    "the construction of a collective");
   if (!views.empty()) return std::make_unique<DirectTwoShot>(parts, std::move(views));
-  constexpr std::int64_t most_slot_bytes = 256 * 1024;
+  // Waits of shorter ones add up; longer ones leave the second cache.
+  constexpr std::int64_t most_slot_bytes = 512 * 1024;
   const int ranks = parts.context.size();
   return std::make_unique<SlottedTwoShot>(
       parts, std::clamp<std::int64_t>(longest_part(parts.elements.count, ranks), 1,

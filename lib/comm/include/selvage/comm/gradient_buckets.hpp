@@ -67,7 +67,8 @@ class GradientBuckets {
   /// Collective over the context's communicator.
   /// \param space      of the kind whose instances ready() and finish() are given
   /// \param gradients  Views of any rank, contiguous, all in the space's memory
-  /// \throws Error{usage} on every rank, for a View with gaps, and lists or options that differ between ranks
+  /// \throws Error{usage} on every rank, for a View with gaps, and lists or options that differ between ranks;
+  ///         Error{unsupported}: a forced algorithm that isn't possible, and why
   template <class Space, class... Views>
   GradientBuckets(const Space& space, const Context& context, const GradientBucketsOptions& options,
                   const Views&... gradients)

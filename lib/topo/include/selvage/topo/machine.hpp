@@ -150,7 +150,7 @@ struct DetectOptions {
 /// Finds the machine under a communicator. Collective; every rank gets an equal Machine.
 ///
 /// What can't be found out is left unknown, with the reason. SELVAGE_LOGICAL_HOSTS=HxR splits each physical
-/// host's ranks, in rank order, into pretended hosts of R ranks, H in all.
+/// host's ranks, in rank order, into pretended hosts of R ranks, H in all; 3+1 into hosts of three and one.
 /// \throws Error{input} on every rank when SELVAGE_LOGICAL_HOSTS is malformed, differs between ranks or
 ///         doesn't fit the job, or when a rank's gpu_pci_bus_id is not a PCI bus id; Error{mpi} when MPI
 ///         fails
