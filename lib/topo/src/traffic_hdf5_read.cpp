@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <optional>
+#include <system_error>
 
 namespace selvage::topo {
 namespace {
@@ -15,8 +17,7 @@ class Reader {
  public:
   explicit Reader(std::string path) : path_(std::move(path)) {
     file_ = Hdf5Id(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
-    if (!file_.is_valid())
-      throw Error(ErrorKind::input, fmt::format("{}: not an HDF5 file that can be read", path_));
+    if (!file_.is_valid()) throw Error(ErrorKind::input, fmt::format("{}: {}", path_, why_not_open()));
   }
 
   [[noreturn]] void fail(const char* where, const std::string& what) const {
@@ -37,6 +38,15 @@ class Reader {
   [[nodiscard]] Hdf5Id attribute(const char* name, H5T_class_t type_class, const char* form) const;
   /// A dataset of whole numbers of 64 bits of the given size. Other widths and signs can lose values when converted.
   [[nodiscard]] Hdf5Id dataset(const char* name, const std::vector<hsize_t>& size) const;
+
+  /// Of a run under the profiler that ended early there may be parts alone.
+  [[nodiscard]] const char* why_not_open() const {
+    std::error_code ignored;
+    if (std::filesystem::exists(path_, ignored)) return "not an HDF5 file that can be read";
+    return std::filesystem::exists(path_ + ".rank0", ignored)
+               ? "there is no such file, but parts of one: selvage-profile-merge makes it of them"
+               : "there is no such file";
+  }
 
   template <typename Result>
   Result check(Result result, const char* where) const {
