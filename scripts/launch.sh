@@ -41,8 +41,14 @@ profile_step() {
   case ${launcher[0]##*/} in
     *mpich | *hydra) recorder=$build/lib/topo/profile/libselvage_profile_mpich.so ;;
   esac
+  local status=0
   launch "$hosts" env "LD_PRELOAD=$recorder" "SELVAGE_PROFILE_FILE=$profile" "SELVAGE_LOGICAL_HOSTS=${ranks}x1" \
-    "${app[@]}" --out "$out/profile"
+    "${app[@]}" --out "$out/profile" || status=$?
+  # A program that was killed leaves its ranks' parts.
+  if compgen -G "$profile.rank*" >/dev/null; then
+    "$build/lib/topo/profile/selvage-profile-merge" "$profile" || true
+  fi
+  return "$status"
 }
 
 # What the profile makes of the hosts of this job: the list "placed", and the cores of each rank where they are known.

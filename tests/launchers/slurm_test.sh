@@ -220,6 +220,16 @@ test_batch_template() {
   expect_placed "job.sbatch production" "$(placed <"$work/template_production.out")"
 }
 
+# Seven tasks on four nodes, in the default order.
+test_uneven_tasks() {
+  local out=$SELVAGE_OUT
+  export SELVAGE_OUT=$work/uneven_out
+  submit uneven --ntasks=7 "$tree/scripts/slurm/job.sbatch" production >/dev/null
+  export SELVAGE_OUT=$out
+  printf '%s\n' n0 n0 n1 n1 n2 n2 n3 >"$work/hosts"
+  expect_placed "job.sbatch production with seven tasks" "$(placed <"$work/uneven.out")"
+}
+
 # With the true mapper, on Slurm's switches.
 test_true_mapper() {
   export SELVAGE_TOPO=$true_mapper
@@ -358,6 +368,7 @@ true_mapper=${SELVAGE_TOPO:-$build/lib/topo/selvage-topo}
 "$true_mapper" --help 2>/dev/null | grep -qE '^ +map ' && test_switches
 if [ -x "$build/apps/jacobi/jacobi" ]; then
   test_batch_template
+  test_uneven_tasks
   if "$true_mapper" --help 2>/dev/null | grep -qE '^ +map '; then
     test_true_mapper
     test_netpipe

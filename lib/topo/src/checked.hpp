@@ -1,6 +1,7 @@
 #pragma once
 
 #include <selvage/error.hpp>
+#include <selvage/topo/traffic.hpp>
 
 #include <cstdint>
 #include <string_view>
@@ -21,6 +22,11 @@ inline std::uint64_t checked_product(std::uint64_t a, std::uint64_t b, std::stri
     throw Error(ErrorKind::input, std::string(what) + " pass 64 bits");
   }
   return product;
+}
+
+/// From host and device memory together. \throws Error{input} when they pass 64 bits
+inline std::uint64_t bytes_of(const TrafficEntry& entry) {
+  return checked_sum(entry.host.bytes, entry.device.bytes, "bytes between two ranks");
 }
 
 }  // namespace selvage::topo

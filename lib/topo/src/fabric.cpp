@@ -35,8 +35,8 @@ void complete(FabricHost& host) {
   if (host.slots < 1 || host.slots > Fabric::max_slots) {
     fail(fmt::format("host {} has {} slots", host.name, host.slots));
   }
+  if (host.slot_costs.empty()) return;
   const auto size = static_cast<std::size_t>(host.slots);
-  if (host.slot_costs.empty()) host.slot_costs.assign(size * size, 1);
   check_costs("host " + host.name, host.slot_costs, size);
   for (std::size_t slot = 0; slot < size; ++slot) host.slot_costs[slot * size + slot] = 0;
 }
@@ -98,13 +98,14 @@ void Fabric::number_slots() {
 }
 
 void Fabric::measure_costs() {
-  std::uint32_t least = max_cost;
   const auto see = [&](std::uint32_t cost) {
-    least = std::min(least, cost);
+    smallest_ = std::min(smallest_, cost);
     largest_ = std::max(largest_, cost);
   };
   for (const FabricHost& host : hosts_) {
-    equal_hosts_ = equal_hosts_ && host.slot_costs == hosts_.front().slot_costs;
+    const FabricHost& first = hosts_.front();
+    equal_hosts_ = equal_hosts_ && host.slots == first.slots && host.slot_costs == first.slot_costs;
+    if (host.slot_costs.empty() && host.slots > 1) see(1);
     for (const std::uint32_t cost : host.slot_costs) {
       if (cost != 0) see(cost);
     }
@@ -112,7 +113,7 @@ void Fabric::measure_costs() {
   for (std::size_t a = 0; a < hosts_.size(); ++a) {
     for (std::size_t b = 0; b < a; ++b) see(host_costs_[a * hosts_.size() + b]);
   }
-  flat_ = largest_ == 0 || least == largest_;
+  flat_ = largest_ == 0 || smallest_ == largest_;
 }
 
 }  // namespace selvage::topo

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 namespace selvage::topo {
@@ -37,6 +38,55 @@ GuestGraph graph_of(std::vector<Edge> edges, int size) {
   }
   for (int vertex = 0; vertex < size; ++vertex) graph.first[vertex + 1] += graph.first[vertex];
   return graph;
+}
+
+/// What each rank receives, ascending by sender: the traffic's matrix transposed.
+struct Received {
+  explicit Received(const Traffic& traffic) : first(static_cast<std::size_t>(traffic.rank_count()) + 1, 0) {
+    for (const TrafficEntry& entry : traffic.entries()) ++first[entry.to + 1];
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    entries.resize(traffic.entries().size());
+    std::vector<std::size_t> next = first;
+    for (std::size_t i = 0; i < entries.size(); ++i)
+      entries[next[traffic.entries()[i].to]++] = static_cast<std::uint32_t>(i);
+  }
+  std::vector<std::size_t> first;
+  std::vector<std::uint32_t> entries;  ///< their numbers in the traffic
+};
+
+/// Merges what a rank sends and what it receives, both ascending, into the graph's next vertex.
+void append_neighbours(const Traffic& traffic, const Received& received, int vertex, GuestGraph& graph) {
+  const auto sent = traffic.sent_by(vertex);
+  auto out = sent.begin();
+  std::size_t in = received.first[vertex];
+  const std::size_t end = received.first[vertex + 1];
+  const auto sender = [&](std::size_t i) { return traffic.entries()[received.entries[i]].from; };
+  while (out != sent.end() || in != end) {
+    const int other = in == end || (out != sent.end() && out->to < sender(in)) ? out->to : sender(in);
+    std::uint64_t bytes = 0;
+    if (out != sent.end() && out->to == other) bytes = bytes_of(*out++);
+    if (in != end && sender(in) == other)
+      bytes =
+          checked_sum(bytes, bytes_of(traffic.entries()[received.entries[in++]]), "bytes between two ranks");
+    if (other == vertex || bytes == 0) continue;
+    graph.neighbours.push_back(other);
+    graph.weights.push_back(bytes);
+  }
+}
+
+/// What nine in ten pairs of the vertices with edges have at least, pairs without an edge having nothing.
+std::uint64_t background_of(const GuestGraph& graph) {
+  std::size_t vertices = 0;
+  for (int vertex = 0; vertex < graph.size; ++vertex)
+    vertices += graph.first[vertex] < graph.first[vertex + 1] ? 1 : 0;
+  const std::size_t pairs = vertices * (vertices - 1);
+  const std::size_t without = pairs - graph.weights.size();
+  const std::size_t least = pairs / 10;
+  if (least < without) return 0;
+  std::vector<std::uint64_t> weights = graph.weights;
+  const auto at = weights.begin() + static_cast<std::ptrdiff_t>(least - without);
+  std::nth_element(weights.begin(), at, weights.end());
+  return *at;
 }
 
 }  // namespace
@@ -70,17 +120,47 @@ GuestGraph guest_graph(const Traffic& traffic, int slots, std::uint32_t largest_
   if (traffic.rank_count() > slots) {
     throw Error(ErrorKind::input, fmt::format("{} ranks on {} slots", traffic.rank_count(), slots));
   }
-  std::vector<Edge> edges;
-  for (const TrafficEntry& entry : traffic.entries()) {
-    const std::uint64_t bytes = checked_sum(entry.host.bytes, entry.device.bytes, "bytes between two ranks");
-    if (entry.from == entry.to || bytes == 0) continue;
-    edges.push_back({entry.from, entry.to, bytes});
-    edges.push_back({entry.to, entry.from, bytes});
+  const Received received(traffic);
+  GuestGraph graph;
+  graph.size = slots;
+  graph.first.assign(1, 0);
+  for (int vertex = 0; vertex < slots; ++vertex) {
+    if (vertex < traffic.rank_count()) append_neighbours(traffic, received, vertex, graph);
+    graph.first.push_back(graph.neighbours.size());
   }
-  GuestGraph graph = graph_of(std::move(edges), slots);
   constexpr std::uint64_t exact = std::uint64_t{1} << 56;
   graph.weights = scaled_weights(graph.weights, std::max<std::uint32_t>(largest_cost, 1), exact);
   return graph;
+}
+
+GuestGraph thinned(const GuestGraph& graph) {
+  constexpr std::size_t many = 64;
+  constexpr std::size_t kept = 32;
+  if (graph.neighbours.size() <= many * static_cast<std::size_t>(graph.size)) return graph;
+  const std::uint64_t background = background_of(graph);
+  std::vector<Edge> edges;
+  std::vector<Edge> heaviest;
+  for (int vertex = 0; vertex < graph.size; ++vertex) {
+    heaviest.clear();
+    for (std::size_t edge = graph.first[vertex]; edge < graph.first[vertex + 1]; ++edge) {
+      const int other = graph.neighbours[edge];
+      if (graph.weights[edge] > background)
+        heaviest.push_back({vertex, other, graph.weights[edge] - background});
+    }
+    const std::size_t most = std::min(kept, heaviest.size());
+    std::ranges::partial_sort(
+        heaviest, heaviest.begin() + static_cast<std::ptrdiff_t>(most),
+        [](const Edge& a, const Edge& b) { return std::tie(b.weight, a.to) < std::tie(a.weight, b.to); });
+    for (std::size_t i = 0; i < most; ++i) {
+      edges.push_back(heaviest[i]);
+      edges.push_back({heaviest[i].to, vertex, heaviest[i].weight});
+    }
+  }
+  // Where both ends kept an edge, it is there twice.
+  std::ranges::sort(edges, {}, [](const Edge& edge) { return std::tuple(edge.from, edge.to); });
+  const auto same = [](const Edge& a, const Edge& b) { return a.from == b.from && a.to == b.to; };
+  edges.erase(std::unique(edges.begin(), edges.end(), same), edges.end());
+  return graph_of(std::move(edges), graph.size);
 }
 
 GuestGraph grouped(const GuestGraph& graph, const std::vector<int>& group_of, int groups) {

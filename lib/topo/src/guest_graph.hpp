@@ -25,6 +25,11 @@ struct GuestGraph {
 /// \throws Error{input} when there are more ranks than slots
 [[nodiscard]] GuestGraph guest_graph(const Traffic& traffic, int slots, std::uint32_t largest_cost);
 
+/// The same graph with fewer edges, for methods that look at each edge many times: where vertices have more than 64
+/// neighbours on the average, the 32 heaviest edges of each, less what nearly all pairs have in common. Such a background, as
+/// collective calls leave it, costs the same wherever the ranks are.
+[[nodiscard]] GuestGraph thinned(const GuestGraph& graph);
+
 /// Weights halved until all of them times `largest_cost` sum up to `limit` or less; none falls to 0.
 [[nodiscard]] std::vector<std::uint64_t> scaled_weights(const std::vector<std::uint64_t>& weights,
                                                         std::uint64_t largest_cost, std::uint64_t limit);

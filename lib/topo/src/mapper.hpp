@@ -5,6 +5,7 @@
 #include <selvage/topo/fabric.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -42,7 +43,16 @@ struct Mapper {
 [[nodiscard]] std::optional<Slots> map_by_scotch(const MapperInput& input);
 /// To hosts, then the ranks of each host to its slots in their order.
 [[nodiscard]] std::optional<Slots> map_hosts_by_scotch(const MapperInput& input);
+/// The optimum, for up to 9 ranks that send or receive, as long as the slots aren't too many.
 [[nodiscard]] std::optional<Slots> map_exhaustively(const MapperInput& input);
+
+/// Whether a placement of all vertices will do.
+using Accepts = std::function<bool(const Slots& slots)>;
+
+/// The cheapest of those that are accepted, found the same way.
+/// \return nothing unless one costs less than `below`
+[[nodiscard]] std::optional<Slots> map_exhaustively_within(const MapperInput& input, std::uint64_t below,
+                                                           const Accepts& accepts);
 
 /// Swaps two ranks, or all ranks of two hosts, as long as that lowers the cost. Never raises it.
 [[nodiscard]] Slots refined_by_swaps(const MapperInput& input, Slots slots);

@@ -60,7 +60,7 @@ std::optional<Placement> place(const MappingProblem& problem, std::string_view m
   if (refine) method.remove_suffix(swap_suffix.size());
   const Mapper& mapper = mapper_named(method);
   const int slot_count = problem.fabric.slot_count();
-  const GuestGraph graph = guest_graph(problem.traffic, slot_count, problem.fabric.largest_cost());
+  const GuestGraph graph = thinned(guest_graph(problem.traffic, slot_count, problem.fabric.largest_cost()));
   const MapperInput input{
       .graph = graph, .fabric = problem.fabric, .grid = problem.grid, .seed = problem.seed};
   std::optional<Slots> slots = mapper.map(input);

@@ -89,6 +89,9 @@ TreeNetwork gpu_tree(int gpus) {
 Fabric pcie_fabric(const SimulatedFabric& options) {
   if (options.fragmented) throw Error(ErrorKind::input, "a PCIe tree is not fragmented");
   const int gpus = options.hosts * options.slots_per_host;
+  if (gpus > Fabric::max_hosts)
+    throw Error(ErrorKind::input,
+                fmt::format("a PCIe tree of {} GPUs; up to {} are possible", gpus, Fabric::max_hosts));
   const auto network = std::make_shared<const TreeNetwork>(gpu_tree(gpus));
   constexpr std::array<std::uint32_t, 6> costs = {0, 10, 25, 42, 45, 60};
   FabricParts parts;

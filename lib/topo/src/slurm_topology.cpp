@@ -201,8 +201,9 @@ Fabric fabric_from_slurm(std::string_view text, const std::string& name,
   if (slots > static_cast<std::size_t>(Fabric::max_slots) / hosts) {
     throw Error(ErrorKind::input, fmt::format("{} hosts with {} slots each", hosts, slots));
   }
+  const std::size_t pairs = options.costs.same_host == 1 ? 0 : slots * slots;
   for (const int endpoint : parts.endpoints) {
-    const std::vector<std::uint32_t> costs(slots * slots, options.costs.same_host);
+    const std::vector<std::uint32_t> costs(pairs, options.costs.same_host);
     parts.hosts.push_back({tree.nodes()[endpoint].name, options.slots_per_host, costs});
     for (const int other : parts.endpoints) {
       const auto levels = static_cast<std::uint32_t>(network->levels_to_common_switch(endpoint, other));

@@ -34,7 +34,8 @@ bool is_empty(const TrafficEntry& entry) {
 
 void merge(std::vector<TrafficEntry>& entries) {
   const auto pair = [](const TrafficEntry& entry) { return std::tuple(entry.from, entry.to); };
-  std::sort(entries.begin(), entries.end(), [&](const auto& a, const auto& b) { return pair(a) < pair(b); });
+  const auto is_before = [&](const auto& a, const auto& b) { return pair(a) < pair(b); };
+  if (!std::ranges::is_sorted(entries, is_before)) std::ranges::sort(entries, is_before);
   std::size_t kept = 0;
   for (const TrafficEntry& entry : entries) {
     if (is_empty(entry)) continue;

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <optional>
+#include <system_error>
 
 namespace selvage::topo {
 namespace {
@@ -15,8 +17,7 @@ class Reader {
  public:
   explicit Reader(std::string path) : path_(std::move(path)) {
     file_ = Hdf5Id(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
-    if (!file_.is_valid())
-      throw Error(ErrorKind::input, fmt::format("{}: not an HDF5 file that can be read", path_));
+    if (!file_.is_valid()) throw Error(ErrorKind::input, fmt::format("{}: {}", path_, why_not_open()));
   }
 
   [[noreturn]] void fail(const char* where, const std::string& what) const {
@@ -29,14 +30,23 @@ class Reader {
   [[nodiscard]] std::optional<double> seconds_attribute(const char* name) const;
   [[nodiscard]] std::optional<std::string> text_attribute(const char* name) const;
   [[nodiscard]] std::vector<std::uint64_t> histogram(const char* group, const char* name) const;
-  /// Calls `take(from, to, value)` for each number that isn't zero.
-  template <typename Take>
-  void matrix(const char* name, int ranks, const Take& take) const;
+  /// A dataset of whole numbers of 64 bits of the given size. Other widths and signs can lose values when converted.
+  [[nodiscard]] Hdf5Id dataset(const char* name, const std::vector<hsize_t>& size) const;
+  /// `count` rows of a matrix from `first` on.
+  void rows(const Hdf5Id& matrix, const char* name, const std::array<hsize_t, 2>& first,
+            const std::array<hsize_t, 2>& count, std::vector<std::uint64_t>& values) const;
 
  private:
   [[nodiscard]] Hdf5Id attribute(const char* name, H5T_class_t type_class, const char* form) const;
-  /// A dataset of whole numbers of 64 bits of the given size. Other widths and signs can lose values when converted.
-  [[nodiscard]] Hdf5Id dataset(const char* name, const std::vector<hsize_t>& size) const;
+
+  /// Of a run under the profiler that ended early there may be parts alone.
+  [[nodiscard]] const char* why_not_open() const {
+    std::error_code ignored;
+    if (std::filesystem::exists(path_, ignored)) return "not an HDF5 file that can be read";
+    return std::filesystem::exists(path_ + ".rank0", ignored)
+               ? "there is no such file, but parts of one: selvage-profile-merge makes it of them"
+               : "there is no such file";
+  }
 
   template <typename Result>
   Result check(Result result, const char* where) const {
@@ -123,41 +133,39 @@ std::vector<std::uint64_t> Reader::histogram(const char* group, const char* name
   return counts;
 }
 
-template <typename Take>
-void Reader::matrix(const char* name, int ranks, const Take& take) const {
-  const auto size = static_cast<hsize_t>(ranks);
-  const Hdf5Id data = dataset(name, {size, size});
-  const Hdf5Id space(check(H5Dget_space(data.get()), name), H5Sclose);
-  // Some rows at a time, so that no dense matrix is ever in memory.
-  const hsize_t step = std::min<hsize_t>(size, 64);
-  std::vector<std::uint64_t> rows(step * size);
-  for (hsize_t first = 0; first < size; first += step) {
-    const std::array<hsize_t, 2> start = {first, 0};
-    const std::array<hsize_t, 2> count = {std::min(step, size - first), size};
-    const Hdf5Id memory(check(H5Screate_simple(2, count.data(), nullptr), name), H5Sclose);
-    check(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr),
-          name);
-    check(H5Dread(data.get(), H5T_NATIVE_UINT64, memory.get(), space.get(), H5P_DEFAULT, rows.data()), name);
-    for (hsize_t i = 0; i < count[0] * size; ++i) {
-      if (rows[i] != 0) take(static_cast<int>(first + i / size), static_cast<int>(i % size), rows[i]);
-    }
-  }
+void Reader::rows(const Hdf5Id& matrix, const char* name, const std::array<hsize_t, 2>& first,
+                  const std::array<hsize_t, 2>& count, std::vector<std::uint64_t>& values) const {
+  const Hdf5Id space(check(H5Dget_space(matrix.get()), name), H5Sclose);
+  const Hdf5Id memory(check(H5Screate_simple(2, count.data(), nullptr), name), H5Sclose);
+  check(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, first.data(), nullptr, count.data(), nullptr), name);
+  values.resize(count[0] * count[1]);
+  check(H5Dread(matrix.get(), H5T_NATIVE_UINT64, memory.get(), space.get(), H5P_DEFAULT, values.data()),
+        name);
 }
 
-/// The four matrices as entries of one number each; Traffic adds them up.
+/// The four matrices, some rows of each at a time, so that no dense matrix is ever in memory.
 std::vector<TrafficEntry> read_matrices(const Reader& reader, int ranks) {
+  constexpr std::array<const char*, 4> names = {"host/bytes", "host/messages", "device/bytes",
+                                                "device/messages"};
+  constexpr hsize_t most_cells = 1 << 20;
+  const auto size = static_cast<hsize_t>(ranks);
+  std::array<Hdf5Id, 4> matrices;
+  std::array<std::vector<std::uint64_t>, 4> values;
+  for (std::size_t i = 0; i < names.size(); ++i) matrices[i] = reader.dataset(names[i], {size, size});
   std::vector<TrafficEntry> entries;
-  const auto read = [&](const char* name, Amount TrafficEntry::*amount, std::uint64_t Amount::*part) {
-    reader.matrix(name, ranks, [&](int from, int to, std::uint64_t value) {
-      TrafficEntry entry{.from = from, .to = to, .host = {}, .device = {}};
-      (entry.*amount).*part = value;
-      entries.push_back(entry);
-    });
-  };
-  read("host/bytes", &TrafficEntry::host, &Amount::bytes);
-  read("host/messages", &TrafficEntry::host, &Amount::messages);
-  read("device/bytes", &TrafficEntry::device, &Amount::bytes);
-  read("device/messages", &TrafficEntry::device, &Amount::messages);
+  const hsize_t step = std::clamp<hsize_t>(most_cells / std::max<hsize_t>(size, 1), 1, 64);
+  for (hsize_t first = 0; first < size; first += step) {
+    const hsize_t count = std::min(step, size - first);
+    for (std::size_t i = 0; i < names.size(); ++i)
+      reader.rows(matrices[i], names[i], {first, 0}, {count, size}, values[i]);
+    for (hsize_t cell = 0; cell < count * size; ++cell) {
+      const TrafficEntry entry{.from = static_cast<int>(first + cell / size),
+                               .to = static_cast<int>(cell % size),
+                               .host = {values[0][cell], values[1][cell]},
+                               .device = {values[2][cell], values[3][cell]}};
+      if (entry.host != Amount{} || entry.device != Amount{}) entries.push_back(entry);
+    }
+  }
   return entries;
 }
 

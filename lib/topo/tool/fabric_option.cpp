@@ -89,15 +89,15 @@ Fabric fabric_without_machine(const FabricOptions& options, int ranks) {
 
 }  // namespace
 
-bool is_collective(const FabricOptions& options) {
-  return options.fabric == "job" || options.fabric == "job-gpus" || options.fabric == "scontrol";
-}
-
-FoundFabric fabric_of(const FabricOptions& options, int ranks) {
+std::optional<FoundFabric> fabric_found_together(const FabricOptions& options) {
   if (options.fabric == "scontrol") return fabric_from_scontrol_or_job(options);
   if (!options.fabric.starts_with(slurm_prefix)) refuse_nodes(options);
   if (options.fabric == "job") return found_in(detect(MPI_COMM_WORLD));
   if (options.fabric == "job-gpus") return found_in(with_gpus_in_turn(detect(MPI_COMM_WORLD)));
+  return std::nullopt;
+}
+
+FoundFabric fabric_named(const FabricOptions& options, int ranks) {
   if (options.fabric.starts_with(machine_prefix))
     return found_in(machine_from_file(options.fabric.substr(machine_prefix.size())));
   return {.fabric = fabric_without_machine(options, ranks), .machine = {}};

@@ -25,19 +25,20 @@ inline constexpr const char* fabric_help =
     "one: flat, fat-tree, dragonfly, torus, each also with "
     "-fragmented, or pcie-tree";
 
-/// Whether all ranks together find the fabric.
-[[nodiscard]] bool is_collective(const FabricOptions& options);
-
 /// A fabric, and the machine that it was made from, if it was.
 struct FoundFabric {
   Fabric fabric;
   std::optional<Machine> machine;
 };
 
-/// The fabric that the options name; where is_collective() says so, that of rank 0 counts.
+/// The fabric that all ranks find together, of which that of rank 0 counts; nothing where the options name another one.
+/// Collective. \throws Error{usage}
+[[nodiscard]] std::optional<FoundFabric> fabric_found_together(const FabricOptions& options);
+
+/// A fabric that the options name and that one rank finds alone.
 /// \param ranks  how many slots a simulated fabric must have at least
 /// \throws Error{input}
-[[nodiscard]] FoundFabric fabric_of(const FabricOptions& options, int ranks);
+[[nodiscard]] FoundFabric fabric_named(const FabricOptions& options, int ranks);
 
 /// The same with measured costs, where there are any; not collective. What is wrong with a file that nobody named is said
 /// on standard error.

@@ -145,19 +145,19 @@ std::string table_text(const MappingProblem& problem, const PortfolioResult& res
 
 std::string map(const MapOptions& options, bool speaks) {
   const Routing routing = routing_named(options.routing);
-  // The machine is found by all ranks together; what follows is the first one's alone.
-  if (!speaks && !is_collective(options.fabric)) return "";
-  const Pattern pattern = traffic_of(options.traffic);
-  FoundFabric found = fabric_of(options.fabric, pattern.traffic.rank_count());
+  // The machine is found by all ranks together, before the first one alone goes on: what it reads may be of its host only.
+  std::optional<FoundFabric> found = fabric_found_together(options.fabric);
   if (!speaks) return "";
-  found = with_measurements(std::move(found), options.fabric);
+  const Pattern pattern = traffic_of(options.traffic);
+  if (!found) found = fabric_named(options.fabric, pattern.traffic.rank_count());
+  found = with_measurements(std::move(*found), options.fabric);
   const MappingProblem problem{.traffic = pattern.traffic,
-                               .fabric = found.fabric,
+                               .fabric = found->fabric,
                                .grid = pattern.grid,
                                .seed = options.fabric.seed,
                                .routing = routing};
   const PortfolioResult result = place_by_portfolio(problem);
-  const PlacementPlan plan = plan_with_cores(problem, result.result().placement, found.machine);
+  const PlacementPlan plan = plan_with_cores(problem, result.result().placement, found->machine);
   const std::string json = json_text(problem, result, plan, options.links);
   if (!options.output.empty()) write_text_file(options.output, json);
   return options.as_json ? json : table_text(problem, result, plan, options.links);

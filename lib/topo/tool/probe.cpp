@@ -22,12 +22,17 @@ struct Options {
   bool as_json = false;
 };
 
-/// \throws Error{usage} where there is no place for settings
-std::string place_to_save() {
-  const auto file = settings_path(variable, "probes.json");
-  if (!file)
+/// Where rank 0 writes, as its environment says. Collective.
+/// \throws Error{usage} on all ranks where that names no place
+std::string place_to_save(bool speaks) {
+  const auto file = speaks ? settings_path(variable, "probes.json") : std::nullopt;
+  int is_there = file ? 1 : 0;
+  check_mpi(MPI_Bcast(&is_there, 1, MPI_INT, 0, MPI_COMM_WORLD),
+            "MPI_Bcast of whether there is a place to save");
+  if (is_there == 0)
     throw Error(ErrorKind::usage,
                 fmt::format("--save has no place: {} is off, or there is no HOME", variable));
+  if (!file) return "";
   if (!file->is_named) {
     std::error_code ignored;  // writing tells
     std::filesystem::create_directories(std::filesystem::path(file->path).parent_path(), ignored);
@@ -36,7 +41,7 @@ std::string place_to_save() {
 }
 
 std::string measured(const Options& options, bool speaks) {
-  const std::string settings = options.saves ? place_to_save() : "";
+  const std::string settings = options.saves ? place_to_save(speaks) : "";
   const Probes probes = probe(MPI_COMM_WORLD, {.with_gpus = !options.without_gpus});
   if (!speaks) return "";
   for (const std::string& path : {options.output, settings}) {

@@ -305,7 +305,27 @@ TEST(SimulatedNetworks, AreAsLongAsTheirCostsSay) {
   }
 }
 
+TEST(SimulatedFabric, HasHostsOfManySlotsWithoutKeepingAllPairs) {
+  const int slots = Fabric::max_slots;
+  const Fabric flat = simulated_fabric({.kind = SimulatedKind::flat, .hosts = 1, .slots_per_host = slots});
+  EXPECT_EQ(flat.cost(0, slots - 1), 1U);
+  EXPECT_EQ(flat.cost(7, 7), 0U);
+  EXPECT_TRUE(flat.is_flat());
+  const Fabric fabric = simulated_fabric({.hosts = 2, .slots_per_host = slots / 2});
+  EXPECT_EQ(fabric.smallest_cost(), 1U);
+  EXPECT_EQ(fabric.largest_cost(), 10U);
+  EXPECT_TRUE(fabric.has_equal_hosts());
+  const Fabric switches = fabric_from_slurm("SwitchName=s Nodes=a,b\n", "s",
+                                            {.slots_per_host = slots / 2, .nodes = {}, .costs = {}});
+  EXPECT_EQ(switches.cost(0, 1), 1U);
+}
+
 TEST(SimulatedFabric, RefusesNumbersAndNamesOutOfRange) {
+  EXPECT_NE(
+      input_error([] {
+        (void)simulated_fabric({.kind = SimulatedKind::pcie_tree, .hosts = 100, .slots_per_host = 1000});
+      }),
+      "");
   EXPECT_NE(input_error([] { (void)simulated_fabric({.hosts = 0}); }), "");
   EXPECT_NE(input_error([] { (void)simulated_fabric({.hosts = 8192, .slots_per_host = 1000}); }), "");
   EXPECT_NE(

@@ -96,6 +96,38 @@ TEST_F(TopoToolFiles, MapsOntoTheJobUnderMpirunAndPrintsOnce) {
   EXPECT_EQ(occurrences(ended.output, "chosen: default"), 1) << ended.output;
 }
 
+TEST_F(TopoToolFiles, MapsInAJobWhoseOtherHostsHaveNoFileOfTraffic) {
+  (void)file("t.csv", "from,to,host_bytes,host_messages,device_bytes,device_messages\n0,1,500,1,0,0\n");
+  const auto in_folders = [&](const std::string& of_first, const std::string& of_second) {
+    return shell(
+        fmt::format("{} 2 sh -c 'cd {}; [ \"${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}\" = 0 ] || cd {}; "
+                    "exec {} map --traffic t.csv'",
+                    SELVAGE_MPIEXEC, of_first, of_second, SELVAGE_TOPO_TOOL));
+  };
+  const Ended found = in_folders(folder_.string(), "/");
+  EXPECT_EQ(found.exit_code, 0) << found.output;
+  EXPECT_EQ(occurrences(found.output, "chosen: default"), 1) << found.output;
+  const Ended not_found = in_folders("/", folder_.string());
+  EXPECT_NE(not_found.exit_code, 0) << not_found.output;
+  EXPECT_EQ(occurrences(not_found.output, "selvage-topo: cannot read t.csv"), 1) << not_found.output;
+}
+
+TEST_F(TopoToolFiles, SavesProbesWhereTheFirstRankSays) {
+  const auto saved_by = [&](const char* first, const char* second) {
+    return shell(fmt::format(
+        "{} 2 sh -c 'if [ \"${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}\" = 0 ]; then SELVAGE_PROBES={}; "
+        "else SELVAGE_PROBES={}; fi; export SELVAGE_PROBES; exec {} probe --no-gpus --save'",
+        SELVAGE_MPIEXEC, first, second, SELVAGE_TOPO_TOOL));
+  };
+  const std::string place = path_of("probes.json");
+  const Ended saved = saved_by(place.c_str(), "off");
+  EXPECT_EQ(saved.exit_code, 0) << saved.output;
+  EXPECT_TRUE(std::filesystem::exists(place));
+  const Ended refused = saved_by("off", place.c_str());
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_EQ(occurrences(refused.output, "selvage-topo: --save has no place"), 1) << refused.output;
+}
+
 TEST_F(TopoToolFiles, ProbesAJobAndMapsOntoWhatItMeasured) {
   const std::string probes = path_of("probes.json");
   const Ended probed = tool_on(2, fmt::format("probe --output {}", probes));

@@ -126,6 +126,15 @@ TEST_F(TrafficHdf5, RefusesOtherAndTruncatedFiles) {
   EXPECT_THROW(write_traffic("/nowhere/t.h5", Traffic(1, {})), Error);
 }
 
+TEST_F(TrafficHdf5, SaysWhereThereIsNoFileOrOnlyItsParts) {
+  std::filesystem::remove(path_);
+  EXPECT_EQ(input_error([&] { (void)read_traffic(path_); }), path_ + ": there is no such file");
+  std::ofstream(path_ + ".rank0") << "a part";
+  EXPECT_EQ(input_error([&] { (void)read_traffic(path_); }),
+            path_ + ": there is no such file, but parts of one: selvage-profile-merge makes it of them");
+  std::filesystem::remove(path_ + ".rank0");
+}
+
 TEST_F(TrafficHdf5, SurvivesMutations) {
   write_traffic(path_, Traffic(3, {{0, 1, {1, 1}, {2, 1}}, {2, 1, {64, 4}, {0, 0}}}));
   std::ifstream good(path_, std::ios::binary);

@@ -10,13 +10,19 @@ namespace {
 constexpr int try_all_up_to = 1024;
 constexpr int most_passes = 24;
 constexpr int most_rounds = 4;
+/// Edges that one refinement looks at: seconds, since with more hosts their costs don't fit a cache. Only where vertices have
+/// many neighbours is it used up.
+constexpr std::int64_t most_looks = 4'000'000'000;
+constexpr std::int64_t most_looks_of_many_hosts = 400'000'000;
+constexpr std::ptrdiff_t hosts_near_each = 8;
 
 /// Vertices at places, and what swapping two of them changes. \tparam Cost  a function of two places
 template <typename Cost>
 class Swapper {
  public:
-  Swapper(const GuestGraph& graph, std::vector<int> at, const Cost& cost)
-      : graph_(graph), at_(std::move(at)), vertex_at_(at_.size()), cost_(cost) {
+  /// \param looks_left  edges that may still be looked at; counted down. Without any, nothing is improved
+  Swapper(const GuestGraph& graph, std::vector<int> at, const Cost& cost, std::int64_t& looks_left)
+      : graph_(graph), at_(std::move(at)), vertex_at_(at_.size()), cost_(cost), looks_left_(looks_left) {
     for (std::size_t vertex = 0; vertex < at_.size(); ++vertex)
       vertex_at_[at_[vertex]] = static_cast<int>(vertex);
   }
@@ -35,6 +41,8 @@ class Swapper {
     for (const int place : places) {
       const int other = vertex_at_[place];
       if (other == vertex) continue;
+      if (looks_left_ < 0) break;
+      looks_left_ -= edges_of(vertex) + edges_of(other);
       const std::int64_t change_now = change(vertex, other);
       if (change_now >= least) continue;
       least = change_now;
@@ -47,6 +55,10 @@ class Swapper {
   }
 
  private:
+  [[nodiscard]] std::int64_t edges_of(int vertex) const {
+    return static_cast<std::int64_t>(graph_.first[vertex + 1] - graph_.first[vertex]);
+  }
+
   /// What it changes for `vertex` to be where `other` is; the edge between the two keeps its length.
   [[nodiscard]] std::int64_t moved(int vertex, int other) const {
     std::int64_t change = 0;
@@ -65,6 +77,7 @@ class Swapper {
   std::vector<int> at_;
   std::vector<int> vertex_at_;
   const Cost& cost_;
+  std::int64_t& looks_left_;
 };
 
 /// The slots of all hosts that hold neighbours of a rank, ascending.
@@ -83,9 +96,9 @@ std::vector<int> slots_near_neighbours(const MapperInput& input, const std::vect
 }
 
 /// \return whether anything was gained
-bool swap_ranks(const MapperInput& input, Slots& slots) {
+bool swap_ranks(const MapperInput& input, Slots& slots, std::int64_t& looks_left) {
   const auto cost = [&](int a, int b) { return input.fabric.cost(a, b); };
-  Swapper swapper(input.graph, slots, cost);
+  Swapper swapper(input.graph, slots, cost, looks_left);
   Slots all(slots.size());
   std::iota(all.begin(), all.end(), 0);
   bool gained = false;
@@ -103,8 +116,39 @@ bool swap_ranks(const MapperInput& input, Slots& slots) {
   return gained;
 }
 
+/// The few hosts that are nearest to each one, itself first.
+std::vector<std::vector<int>> nearest_hosts(const Fabric& fabric) {
+  std::vector<int> hosts(static_cast<std::size_t>(fabric.host_count()));
+  std::vector<std::vector<int>> nearest;
+  for (int here = 0; here < fabric.host_count(); ++here) {
+    const auto is_nearer = [&](int a, int b) {
+      const auto distance = [&](int host) {
+        return std::pair(host == here ? 0U : fabric.host_cost(here, host), host);
+      };
+      return distance(a) < distance(b);
+    };
+    std::iota(hosts.begin(), hosts.end(), 0);
+    std::ranges::partial_sort(hosts, hosts.begin() + hosts_near_each, is_nearer);
+    nearest.emplace_back(hosts.begin(), hosts.begin() + hosts_near_each);
+  }
+  return nearest;
+}
+
+/// The hosts near to those of a group's neighbours, ascending.
+std::vector<int> hosts_near_neighbours(const GuestGraph& groups, const std::vector<int>& at, int group,
+                                       const std::vector<std::vector<int>>& nearest) {
+  std::vector<int> near;
+  for (std::size_t edge = groups.first[group]; edge < groups.first[group + 1]; ++edge) {
+    const std::vector<int>& around = nearest[at[groups.neighbours[edge]]];
+    near.insert(near.end(), around.begin(), around.end());
+  }
+  std::ranges::sort(near);
+  near.erase(std::unique(near.begin(), near.end()), near.end());
+  return near;
+}
+
 /// Swaps whole hosts, which must be alike. \return whether anything was gained
-bool swap_hosts(const MapperInput& input, Slots& slots) {
+bool swap_hosts(const MapperInput& input, Slots& slots, std::int64_t& looks_left) {
   const Fabric& fabric = input.fabric;
   if (!fabric.has_equal_hosts() || fabric.host_count() < 3) return false;
   std::vector<int> group_of;
@@ -114,11 +158,16 @@ bool swap_hosts(const MapperInput& input, Slots& slots) {
   std::iota(hosts.begin(), hosts.end(), 0);
   const std::vector<int> all = hosts;
   const auto cost = [&](int a, int b) { return a == b ? 0U : fabric.host_cost(a, b); };
-  Swapper swapper(groups, hosts, cost);
+  Swapper swapper(groups, hosts, cost, looks_left);
+  const bool every = fabric.host_count() <= try_all_up_to;
+  const std::vector<std::vector<int>> nearest =
+      every ? std::vector<std::vector<int>>() : nearest_hosts(fabric);
   bool gained = false;
   for (int pass = 0; pass < most_passes; ++pass) {
     bool improved = false;
-    for (int group = 0; group < groups.size; ++group) improved |= swapper.improve(group, all);
+    for (int group = 0; group < groups.size; ++group)
+      improved |= every ? swapper.improve(group, all)
+                        : swapper.improve(group, hosts_near_neighbours(groups, swapper.at(), group, nearest));
     gained |= improved;
     if (!improved) break;
   }
@@ -132,9 +181,11 @@ bool swap_hosts(const MapperInput& input, Slots& slots) {
 
 Slots refined_by_swaps(const MapperInput& input, Slots slots) {
   if (!input.graph.has_edges() || input.fabric.is_flat()) return slots;
+  std::int64_t looks_left =
+      input.fabric.host_count() <= try_all_up_to ? most_looks : most_looks_of_many_hosts;
   for (int round = 0; round < most_rounds; ++round) {
-    const bool by_hosts = swap_hosts(input, slots);
-    const bool by_ranks = swap_ranks(input, slots);
+    const bool by_hosts = swap_hosts(input, slots, looks_left);
+    const bool by_ranks = swap_ranks(input, slots, looks_left);
     if (!by_hosts && !by_ranks) break;
   }
   return slots;

@@ -57,13 +57,17 @@ class Fabric {
   [[nodiscard]] std::uint32_t cost(int a, int b) const {
     const int host = slot_hosts_[a];
     if (host != slot_hosts_[b]) return host_cost(host, slot_hosts_[b]);
+    const std::vector<std::uint32_t>& costs = hosts_[host].slot_costs;
+    if (costs.empty()) return a == b ? 0 : 1;
     const auto width = static_cast<std::size_t>(hosts_[host].slots);
-    return hosts_[host].slot_costs[index_in_host_[a] * width + index_in_host_[b]];
+    return costs[index_in_host_[a] * width + index_in_host_[b]];
   }
   /// The same between two different hosts.
   [[nodiscard]] std::uint32_t host_cost(int a, int b) const {
     return host_costs_[static_cast<std::size_t>(a) * hosts_.size() + b];
   }
+  /// The smallest cost between any two slots; 0 where there is one slot.
+  [[nodiscard]] std::uint32_t smallest_cost() const { return largest_ == 0 ? 0 : smallest_; }
   /// The largest cost between any two slots.
   [[nodiscard]] std::uint32_t largest_cost() const { return largest_; }
   /// Whether all costs between different slots are equal, so that no placement is better than another.
@@ -89,6 +93,7 @@ class Fabric {
   std::vector<std::vector<int>> slots_of_;
   std::shared_ptr<const Network> network_;
   std::vector<int> endpoints_;
+  std::uint32_t smallest_ = max_cost;
   std::uint32_t largest_ = 0;
   bool flat_ = true;
   bool equal_hosts_ = true;

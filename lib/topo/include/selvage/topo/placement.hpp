@@ -70,7 +70,7 @@ struct LinkLoad {
 /// The methods of place(), the default first.
 [[nodiscard]] std::vector<std::string> mapper_names();
 
-/// Places the ranks by one method; nothing when the method doesn't suit the problem, as `exhaustive` for many slots.
+/// Places the ranks by one method; nothing when the method doesn't suit the problem, as `exhaustive` for many ranks.
 ///
 /// A method followed by "+swap" is refined by swaps of two ranks, or of two hosts' ranks, as long as they pay.
 /// \throws Error{input} for an unknown method or more ranks than slots
@@ -97,8 +97,8 @@ struct PortfolioResult {
 /// A placement has to gain at least this much of the default's hop-bytes to replace it.
 inline constexpr int least_gain_percent = 3;
 
-/// Tries every method and takes the cheapest whose largest link load is no larger than the default's. Keeps the default
-/// unless hop-bytes fall by `least_gain_percent`. The same input gives the same answer everywhere. Not collective: one rank
+/// Tries every method and takes the cheapest whose largest link load is no larger than the default's: for up to 9 ranks the
+/// cheapest of all such placements. Keeps the default unless hop-bytes fall by `least_gain_percent`. The same input gives the same answer everywhere. Not collective: one rank
 /// maps and tells the others.
 /// \throws Error{input} when there are more ranks than slots
 [[nodiscard]] PortfolioResult place_by_portfolio(const MappingProblem& problem);
