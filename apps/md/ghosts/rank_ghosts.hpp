@@ -87,12 +87,15 @@ class RankGhosts {
   };
 
   /// \param width  how far beyond the box ghosts are wanted
-  /// \throws Error{input} where a rank's box is shorter than that
-  RankGhosts(const Space& space, const Context& context, const Decomposition& decomposition, double width)
+  /// \param options  how they travel; the neighbours are found here
+  /// \throws Error{input} where a rank's box is shorter than that; as ListHalo for options that aren't possible
+  RankGhosts(const Space& space, const Context& context, const Decomposition& decomposition, double width,
+             const ListOptions& options = {})
       : context_(context),
         decomposition_(decomposition),
         width_(width),
-        migration_(space, context, list_options(context)) {
+        options_(naming_neighbours(options, context)),
+        migration_(space, context, options_) {
     for (int a = 0; a < 3; ++a) {
       const int ranks = decomposition.ranks()[a];
       const double side = decomposition.domain().length(a) / ranks;
@@ -136,7 +139,7 @@ class RankGhosts {
       if (list_) {
         list_->rebuild(space, atoms.owned, entry_atoms, entry_ranks);
       } else {
-        list_.emplace(space, context_, atoms.owned, entry_atoms, entry_ranks, list_options(context_));
+        list_.emplace(space, context_, atoms.owned, entry_atoms, entry_ranks, options_);
       }
     });
     reserve_ghosts(space, atoms, static_cast<int>(list_->ghosts()));
@@ -277,12 +280,12 @@ class RankGhosts {
 
   /// Of few ranks all may be neighbours: then each tells each how many atoms come, which is faster than finding out who
   /// sends.
-  static ListOptions list_options(const Context& context) {
+  static ListOptions naming_neighbours(ListOptions options, const Context& context) {
     constexpr int few = 8;
-    if (context.size() > few) return {};
-    std::vector<int> all(static_cast<std::size_t>(context.size()));
-    std::iota(all.begin(), all.end(), 0);
-    return {.neighbours = all};
+    if (context.size() > few) return options;
+    options.neighbours.emplace(static_cast<std::size_t>(context.size()));
+    std::iota(options.neighbours->begin(), options.neighbours->end(), 0);
+    return options;
   }
 
   static PlaneRows copy_rows(const Space& space, const Decomposition& decomposition) {
@@ -331,6 +334,7 @@ class RankGhosts {
   Context context_;
   Decomposition decomposition_;
   double width_;
+  ListOptions options_;
   Domain box_;
   PlaneRows rows_;  ///< of planes
   Array<detail::GhostTarget<Real>> targets_;

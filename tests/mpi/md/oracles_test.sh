@@ -18,6 +18,15 @@ for case in "2 --precision mixed" "3 --set list.kind=half" "4" "8 --set list.kin
   expect_text "^VERIFY ok known figures" "lj.toml on $case"
   expect_text "^VERIFY ok momentum" "lj.toml on $case"
 done
+# Boxes and paths that the flags ask for, where the plan says so.
+for case in "4 4x1x1 mpi_direct stream" "3 1x3x1 mpi_staged host" "2 2x1x1 mpi_direct queue" "2 1x2x1 peer kernel"; do
+  read -r ranks grid transport initiation <<<"$case"
+  expect_success "$ranks" "$INPUTS/lj.toml" --out "$scratch/out" --ranks-grid "$grid" --transport "$transport" \
+    --initiation "$initiation" --steps 20
+  expect_text "^${grid//x/ x } boxes with sides" "the grid of $case"
+  expect_text "^  rank [01]: $transport, $initiation, .* forced by the option transport" "the path of $case"
+  expect_text "^VERIFY ok known figures" "lj.toml on $case"
+done
 # Ghosts that kernels send by themselves, in steps in which nothing is measured.
 for ranks in 1 2 4; do
   SELVAGE_INITIATION=kernel expect_success "$ranks" "$INPUTS/lj.toml" "${quiet[@]}" --set list.kind=full --set output.thermo_every=50
