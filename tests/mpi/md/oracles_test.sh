@@ -61,6 +61,17 @@ expect_success 1 "$INPUTS/lj.toml" --out "$scratch/out" --steps 10
 expect_text "^ *Step +Temp +E_pair +E_mol +TotEng +Press$" "the head of the table"
 expect_text "^ *10 +1.12539487029 +-6.30005271976 +0 +-4.61201316721 +-2.559685226$" "step 10"
 
+# A gas that would have 3e14 cells of half a cutoff, with pairs here and there.
+{
+  printf 'a gas\n\n400 atoms\n1 atom types\n-1e5 1e5 xlo xhi\n-1e5 1e5 ylo yhi\n-1e5 1e5 zlo zhi\n\nAtoms # atomic\n\n'
+  awk 'BEGIN { srand(7); for (i = 1; i < 400; i += 2) { x = 2e5 * rand() - 1e5; y = 2e5 * rand() - 1e5; z = 99998 * (rand() < 0.5 ? -1 : 1)
+    printf "%d 1 %.6f %.6f %.6f\n%d 1 %.6f %.6f %.6f\n", i, x, y, z, i + 1, x, y, z + 1.2 } }'
+} >"$scratch/gas.data"
+for ranks in 1 2; do
+  expect_success "$ranks" --state "$scratch/gas.data" --set velocity.temperature=1 --steps 40 --verify "${quiet[@]}"
+  expect_text "^VERIFY ok forces" "a gas on $ranks"
+done
+
 # What isn't known isn't verified: that is a failure too.
 run 1 "${quiet[@]}" --verify --steps 2 --set thermostat.kind=langevin
 if [[ $code -ne 3 ]]; then fail "exit code $code instead of 3 where nothing could be verified"; fi
