@@ -129,7 +129,10 @@ class RankGhosts {
   void build(const Space& space, Atoms<Real, Space>& atoms) {
     static_cast<void>(
         detail::reserve(first_entries_, "first entries", static_cast<std::size_t>(atoms.owned) + 1));
-    const auto entries = static_cast<std::size_t>(count(space, atoms, first_entries_));
+    const std::int64_t listed = count(space, atoms, first_entries_);
+    // As many ghosts as this rank has on others: fill() counts them in 31 bits, too.
+    require_countable(0, listed);
+    const auto entries = static_cast<std::size_t>(listed);
     const auto entry_atoms = detail::reserve(entry_atoms_, "entry atoms", entries);
     const auto entry_ranks = detail::reserve(entry_ranks_, "entry ranks", entries);
     if (entry_shifts_.extent(0) < entries)
@@ -142,8 +145,7 @@ class RankGhosts {
         list_.emplace(space, context_, atoms.owned, entry_atoms, entry_ranks, options_);
       }
     });
-    reserve_ghosts(space, atoms, static_cast<int>(list_->ghosts()));
-    atoms.ghosts = static_cast<int>(list_->ghosts());
+    reserve_ghosts(space, atoms, list_->ghosts());
     update(space, atoms);
     if (sends_from_kernels())
       sender_ = Sender{list_->template device<Position<Real>>(space), first_entries_, entry_shifts_};
