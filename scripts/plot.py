@@ -5,6 +5,12 @@ scripts/plot.py jacobi OUTDIR writes
   OUTDIR/field.png        the newest field; of a 3D one the middle slice along the slowest axis
   OUTDIR/convergence.png  norms.csv: residual and error over the steps, measured and by theory
 
+scripts/plot.py md OUTDIR writes
+  OUTDIR/thermo.png  thermo.csv: energies, temperature and pressure over the steps, and how far the total energy strays
+
+scripts/plot.py sgd OUTDIR writes
+  OUTDIR/loss.png  steps.csv and epochs.csv: loss and share recognised, of batches and of the test samples
+
 scripts/plot.py allreduce RECORDS.json... [--out DIR] writes
   DIR/allreduce-HARDWARE-RANKS.png  time and bus bandwidth over the size, beside the peers
 
@@ -31,7 +37,8 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 SYSTEM_PYTHON = "/usr/bin/python3"
-SERIES_COLORS = {"error": "#1b6ca8", "residual": "#c2571a"}
+BLUE, ORANGE = "#1b6ca8", "#c2571a"
+SERIES_COLORS = {"error": BLUE, "residual": ORANGE}
 
 
 class PlotError(Exception):
@@ -103,16 +110,18 @@ def read_run(out_dir):
 
 
 def describe_run(run):
-    """One line on what ran: case, grid, stencil, precision, ranks; as much as run.json tells."""
+    """One line on what ran: case, atoms or data, grid, stencil, precision, ranks; as much as run.json tells."""
     settings = run.get("input", {})
-    parts = [settings.get("case", {}).get("name")]
+    parts = [settings.get("case", {}).get("name"), settings.get("data", {}).get("path")]
+    atoms = run.get("results", {}).get("atoms")
+    parts.append(f"{atoms} atoms" if atoms else None)
     cells = settings.get("grid", {}).get("cells")
     parts.append(" x ".join(str(count) for count in cells) if cells else None)
     stencil = settings.get("run", {}).get("stencil")
     parts.append(f"{stencil}-point" if stencil else None)
     parts.append(settings.get("run", {}).get("precision"))
     ranks = run.get("environment", {}).get("ranks")
-    parts.append(f"{ranks} ranks" if ranks else None)
+    parts.append(f"{ranks} rank{'' if ranks == '1' else 's'}" if ranks else None)
     return ", ".join(part for part in parts if part)
 
 
@@ -154,10 +163,10 @@ def plot_field(out_dir, run):
     return save(figure, out_dir / "field.png")
 
 
-def read_history(path):
-    """norms.csv as {column: array}; empty cells are NaN."""
+def read_history(path, app):
+    """A run's CSV file as {column: array}; empty cells are NaN."""
     if not path.exists():
-        raise PlotError(f"{path} does not exist: is this the --out directory of a jacobi run?")
+        raise PlotError(f"{path} does not exist: is this the --out directory of a run of {app}?")
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
     if not rows or "step" not in rows[0]:
@@ -197,7 +206,7 @@ def draw_deviation(axes, history, series):
 
 
 def plot_convergence(out_dir, run):
-    history = read_history(out_dir / "norms.csv")
+    history = read_history(out_dir / "norms.csv", "jacobi")
     known = [("error", "theory", "error / initial error"), ("residual", "residual_theory", "residual norm")]
     series = [entry for entry in known if has_values(history, entry[0])]
     if not series:
@@ -221,6 +230,50 @@ def plot_convergence(out_dir, run):
     return save(figure, out_dir / "convergence.png")
 
 
+def two_panels(label_above, label_below, run):
+    figure, (above, below) = plt.subplots(2, 1, figsize=(7, 6), sharex=True, constrained_layout=True)
+    above.set(ylabel=label_above)
+    below.set(ylabel=label_below, xlabel="step")
+    for axes in (above, below):
+        axes.grid(True, alpha=0.3)
+    figure.suptitle(describe_run(run), fontsize=9, color="0.35")
+    return figure, above, below
+
+
+def plot_thermo(out_dir, run):
+    history = read_history(out_dir / "thermo.csv", "md")
+    columns = ("step", "temperature", "pair_energy", "total_energy", "pressure")
+    missing = [name for name in columns if name not in history]
+    if missing:
+        raise PlotError(f"{out_dir / 'thermo.csv'} has no column {missing[0]}")
+    step, temperature, pair, total, pressure = (history[name] for name in columns)
+    figure, above, below = two_panels("energy per atom (epsilon)", "temperature, pressure (reduced)", run)
+    above.plot(step, pair, color=BLUE, label="pairs")
+    above.plot(step, total - pair, color=ORANGE, label="kinetic")
+    above.plot(step, total, color="k", label="total")
+    above.set_title(f"the total energy strays by {np.nanmax(np.abs(total - total[0])):.2g}", fontsize=12)
+    below.plot(step, temperature, color=ORANGE, label="temperature")
+    below.plot(step, pressure, color=BLUE, label="pressure")
+    for axes in (above, below):
+        axes.legend(fontsize=9)
+    return save(figure, out_dir / "thermo.png")
+
+
+def plot_loss(out_dir, run):
+    steps, epochs = (read_history(out_dir / f"{name}.csv", "sgd") for name in ("steps", "epochs"))
+    for history, name in ((steps, "loss"), (steps, "accuracy"), (epochs, "test_loss"), (epochs, "test_accuracy")):
+        if name not in history:
+            raise PlotError(f"{out_dir} has no column {name} in steps.csv or epochs.csv")
+    figure, above, below = two_panels("loss", "share recognised", run)
+    for axes, name in ((above, "loss"), (below, "accuracy")):
+        axes.plot(steps["step"], steps[name], color=BLUE, linewidth=0.8, alpha=0.6, label="batches")
+        axes.plot(epochs["step"], epochs[f"test_{name}"], color=ORANGE, linewidth=2, label="test samples")
+        axes.legend(fontsize=9)
+    above.set_yscale("log")
+    above.set_title(f"{epochs['test_accuracy'][-1]:.2%} of the test samples recognised", fontsize=12)
+    return save(figure, out_dir / "loss.png")
+
+
 def save(figure, path):
     try:
         figure.savefig(path, dpi=150)
@@ -231,12 +284,12 @@ def save(figure, path):
     return path
 
 
-def plot_jacobi(arguments):
+def plot_run(arguments):
     out_dir = arguments.out_dir
     if not out_dir.is_dir():
         raise PlotError(f"{out_dir} is not a directory")
     run = read_run(out_dir)
-    return [plot_field(out_dir, run), plot_convergence(out_dir, run)]
+    return [draw(out_dir, run) for draw in arguments.pictures]
 
 
 def plot_allreduce_records(arguments):
@@ -279,9 +332,15 @@ def plot_machine(arguments):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     apps = parser.add_subparsers(dest="app", required=True, metavar="APP")
-    jacobi = apps.add_parser("jacobi", help="field.png and convergence.png")
-    jacobi.add_argument("out_dir", metavar="OUTDIR", type=pathlib.Path, help="the --out directory of the run")
-    jacobi.set_defaults(plot=plot_jacobi)
+    runs = {
+        "jacobi": ("field.png and convergence.png", [plot_field, plot_convergence]),
+        "md": ("thermo.png", [plot_thermo]),
+        "sgd": ("loss.png", [plot_loss]),
+    }
+    for name, (what, pictures) in runs.items():
+        app = apps.add_parser(name, help=what)
+        app.add_argument("out_dir", metavar="OUTDIR", type=pathlib.Path, help="the --out directory of the run")
+        app.set_defaults(plot=plot_run, pictures=pictures)
     for name, what, plot in (("allreduce", "time and bus bandwidth of bench_allreduce's records", plot_allreduce_records),
                              ("scaling", "records of several numbers of GPUs, against the ideal", plot_scaling_records)):
         of_records = apps.add_parser(name, help=what)

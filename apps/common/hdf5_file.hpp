@@ -34,6 +34,7 @@ constexpr ElementType element_type_of<std::int64_t>() {
 }
 
 [[nodiscard]] std::size_t bytes_of(ElementType type);
+[[nodiscard]] std::string_view to_string(ElementType type);
 
 /// A rank's box of a global array: cells [begin, end) along 1 to 3 axes, slowest axis first. Empty boxes are
 /// fine.
@@ -128,6 +129,7 @@ class Hdf5Reader {
  private:
   /// The attribute in the type that `like` has.
   [[nodiscard]] Attribute read_like(const std::string& attribute, const Attribute& like) const;
+  void require_type(const std::string& array, ElementType wanted) const;
   void read_row_bytes(const std::string& array, std::span<const std::int64_t> rows, ElementType type,
                       void* values, std::size_t count) const;
   void read_bytes(const std::string& array, const ArrayBox& box, ElementType type, void* values,

@@ -90,6 +90,19 @@ std::size_t bytes_of(ElementType type) {
   return type == ElementType::float32 || type == ElementType::int32 ? 4 : 8;
 }
 
+std::string_view to_string(ElementType type) {
+  switch (type) {
+    case ElementType::float32:
+      return "float32";
+    case ElementType::float64:
+      return "float64";
+    case ElementType::int32:
+      return "int32";
+    default:
+      return "int64";
+  }
+}
+
 std::int64_t ArrayBox::count() const {
   std::int64_t cells = 1;
   for (std::size_t axis = 0; axis < begin.size(); ++axis) cells *= end[axis] - begin[axis];

@@ -20,7 +20,9 @@ hid_t open_file(const std::string& path) {
   errno = 0;
   if (!std::ifstream(path)) refuse(path, fmt::format("cannot be read: {}", std::strerror(errno)));
   if (std::filesystem::is_directory(path)) refuse(path, "is a directory, not an HDF5 file");
-  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, serial_access().id());
+  // Closing it forgets why the file couldn't be opened.
+  const Hdf5Handle access = serial_access();
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id());
   if (file < 0) refuse(path, fmt::format("is not a complete HDF5 file: {}", hdf5_reason()));
   return file;
 }
@@ -155,11 +157,17 @@ ElementType Hdf5Reader::type(const std::string& array) const {
   refuse(path_, fmt::format("array '{}' holds neither float32, float64, int32 nor int64", array));
 }
 
+void Hdf5Reader::require_type(const std::string& array, ElementType wanted) const {
+  const ElementType found = type(array);
+  if (found != wanted)
+    refuse(path_, fmt::format("array '{}' holds {}, not {}", array, to_string(found), to_string(wanted)));
+}
+
 void Hdf5Reader::read_bytes(const std::string& array, const ArrayBox& box, ElementType wanted, void* values,
                             std::size_t count) const {
   const Hdf5Handle dataset = open_dataset(file_, path_, array);
   const auto whole = extent_of(dataset);
-  if (type(array) != wanted) refuse(path_, fmt::format("array '{}' holds another type of number", array));
+  require_type(array, wanted);
   if (!lies_within(box, whole)) refuse(path_, fmt::format("array '{}' has other extents", array));
   if (static_cast<std::size_t>(box.count()) != count) {
     throw Error(ErrorKind::usage,
@@ -177,7 +185,7 @@ void Hdf5Reader::read_row_bytes(const std::string& array, std::span<const std::i
   if (rows.empty()) return;
   const Hdf5Handle dataset = open_dataset(file_, path_, array);
   const auto whole = extent_of(dataset);
-  if (type(array) != wanted) refuse(path_, fmt::format("array '{}' holds another type of number", array));
+  require_type(array, wanted);
   ArrayBox box{std::vector<std::int64_t>(whole.size(), 0), whole};
   box.end.front() = 1;
   const auto of_row = static_cast<std::size_t>(box.count());

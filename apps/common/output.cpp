@@ -59,6 +59,18 @@ std::string make_output_directory(MPI_Comm comm, const std::string& path) {
   return path;
 }
 
+std::vector<std::int64_t> earlier_steps(const std::string& dir, const std::string& stem,
+                                        std::int64_t first_new_step) {
+  std::vector<std::int64_t> steps;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(dir, error)) {
+    const auto step = step_of(entry.path().filename().string(), stem);
+    if (step && *step < first_new_step) steps.push_back(*step);
+  }
+  std::ranges::sort(steps);
+  return steps;
+}
+
 FieldSeries::FieldSeries(MPI_Comm comm, std::string dir, std::string stem, UniformMesh mesh,
                          std::optional<std::int64_t> first_new_step)
     : comm_(comm), dir_(std::move(dir)), stem_(std::move(stem)), mesh_(std::move(mesh)) {
@@ -70,17 +82,13 @@ FieldSeries::FieldSeries(MPI_Comm comm, std::string dir, std::string stem, Unifo
 }
 
 void FieldSeries::find_earlier(std::int64_t first_new_step) {
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(dir_, error)) {
-    const auto step = step_of(entry.path().filename().string(), stem_);
-    if (!step || *step >= first_new_step) continue;
-    const Hdf5Reader file(entry.path().string());
-    XdmfSnapshot snapshot{.time = file.real("time"), .step = *step};
+  for (const std::int64_t step : earlier_steps(dir_, stem_, first_new_step)) {
+    const Hdf5Reader file(path_of(step));
+    XdmfSnapshot snapshot{.time = file.real("time"), .step = step};
     for (const auto& name : file.arrays()) snapshot.arrays.emplace_back(name, file.type(name));
-    snapshot.file_name = entry.path().filename().string();
+    snapshot.file_name = std::filesystem::path(path_of(step)).filename().string();
     snapshots_.push_back(std::move(snapshot));
   }
-  std::ranges::sort(snapshots_, {}, &XdmfSnapshot::step);
 }
 
 void FieldSeries::write(std::int64_t step, double time, std::span<const ArrayBlock> arrays,

@@ -19,6 +19,11 @@ namespace selvage::app {
 /// \throws AgreedError{io} with the path and the system's reason; also when it can't be written to
 std::string make_output_directory(MPI_Comm comm, const std::string& path);
 
+/// The steps before one of which there are files DIR/STEM_00000100.h5, in order; none where there is no such directory. Not
+/// collective.
+[[nodiscard]] std::vector<std::int64_t> earlier_steps(const std::string& dir, const std::string& stem,
+                                                      std::int64_t first_new_step);
+
 /// Fields over time: DIR/STEM_00000100.h5 per snapshot, and DIR/STEM.xdmf, a time series that ParaView opens.
 class FieldSeries {
  public:

@@ -57,10 +57,37 @@ std::string array_text(const UniformMesh& mesh, const std::string& file_name, co
       escape(name), number_type(type), bytes_of(type), fmt::join(mesh.points, " "), escape(file_name));
 }
 
-}  // namespace
+std::string item_text(const PointCloud& cloud, const PointCloud::Array& array, const std::string& file_name) {
+  std::string extent = fmt::format("1 {}", cloud.points);
+  if (array.components > 1) extent += fmt::format(" {}", array.components);
+  return fmt::format(
+      R"(<DataItem Format="HDF" NumberType="{}" Precision="{}" Dimensions="{}">{}:/{}</DataItem>)",
+      number_type(array.type), bytes_of(array.type), extent, escape(file_name), escape(array.path));
+}
 
-std::string xdmf_text(const std::string& name, const UniformMesh& mesh,
-                      std::span<const XdmfSnapshot> snapshots) {
+std::string cloud_text(const PointCloud& cloud, const std::string& file_name) {
+  std::string text = fmt::format(
+      R"(        <Topology TopologyType="Polyvertex" NumberOfElements="{}"/>
+        <Geometry GeometryType="XYZ">
+          {}
+        </Geometry>
+)",
+      cloud.points, item_text(cloud, cloud.positions, file_name));
+  for (const auto& array : cloud.values) {
+    text += fmt::format(R"(        <Attribute Name="{}" AttributeType="{}" Center="Node">
+          {}
+        </Attribute>
+)",
+                        escape(array.name), array.components > 1 ? "Vector" : "Scalar",
+                        item_text(cloud, array, file_name));
+  }
+  return text;
+}
+
+/// \param grid_text  of a snapshot: what lies where
+template <class GridText>
+std::string series_text(const std::string& name, std::span<const XdmfSnapshot> snapshots,
+                        const GridText& grid_text) {
   std::string text = fmt::format(R"(<?xml version="1.0" encoding="utf-8"?>
 <Xdmf Version="3.0">
   <Domain>
@@ -70,12 +97,28 @@ std::string xdmf_text(const std::string& name, const UniformMesh& mesh,
   for (const auto& snapshot : snapshots) {
     text += fmt::format("      <Grid Name=\"step {}\" GridType=\"Uniform\">\n        <Time Value=\"{}\"/>\n",
                         snapshot.step, snapshot.time);
-    text += mesh_text(mesh);
-    for (const auto& [array, type] : snapshot.arrays)
-      text += array_text(mesh, snapshot.file_name, array, type);
+    text += grid_text(snapshot);
     text += "      </Grid>\n";
   }
   return text + "    </Grid>\n  </Domain>\n</Xdmf>\n";
+}
+
+}  // namespace
+
+std::string xdmf_text(const std::string& name, const UniformMesh& mesh,
+                      std::span<const XdmfSnapshot> snapshots) {
+  return series_text(name, snapshots, [&](const XdmfSnapshot& snapshot) {
+    std::string text = mesh_text(mesh);
+    for (const auto& [array, type] : snapshot.arrays)
+      text += array_text(mesh, snapshot.file_name, array, type);
+    return text;
+  });
+}
+
+std::string xdmf_text(const std::string& name, const PointCloud& cloud,
+                      std::span<const XdmfSnapshot> snapshots) {
+  return series_text(name, snapshots,
+                     [&](const XdmfSnapshot& snapshot) { return cloud_text(cloud, snapshot.file_name); });
 }
 
 }  // namespace selvage::app

@@ -3,9 +3,13 @@
 #include "md/state.hpp"
 #include "md/vectors.hpp"
 
+#include <selvage/error.hpp>
+
 #include <Kokkos_Core.hpp>
+#include <fmt/format.h>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -67,9 +71,20 @@ void reserve_owned(const Space& space, Atoms<Real, Space>& atoms, std::int64_t c
   grow(atoms.images);
 }
 
-/// Makes room for ghosts; what is there stays. \param ghosts  how many there will be
+/// Atoms and ghosts are counted in 31 bits. \throws Error{unsupported}
+inline void require_countable(std::int64_t owned, std::int64_t ghosts) {
+  if (owned + ghosts <= std::numeric_limits<int>::max()) return;
+  throw Error(
+      ErrorKind::unsupported,
+      fmt::format("{} atoms and {} ghosts are more than one rank can count: use more ranks", owned, ghosts));
+}
+
+/// Makes room for ghosts, and counts them; what is there stays. \param ghosts  how many there will be
+/// \throws Error{unsupported} as require_countable()
 template <class Real, class Space>
-void reserve_ghosts(const Space& space, Atoms<Real, Space>& atoms, int ghosts) {
+void reserve_ghosts(const Space& space, Atoms<Real, Space>& atoms, std::int64_t ghosts) {
+  require_countable(atoms.owned, ghosts);
+  atoms.ghosts = static_cast<int>(ghosts);
   const auto wanted = static_cast<std::size_t>(atoms.owned) + static_cast<std::size_t>(ghosts);
   if (atoms.positions.extent(0) >= wanted) return;
   // A tenth more, so that an ordinary change of density doesn't come here again.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 namespace selvage::md {
@@ -17,17 +18,22 @@ template <class Real>
 struct CellGrid {
   /// Cells along one axis of one cutoff.
   static constexpr int reach = 2;
+  /// Cells that there may be with few atoms, and with any number.
+  static constexpr double least_room = 1 << 20;
+  static constexpr double most_room = 1 << 30;
 
   Vec3<Real> lower;         ///< of the box
   Vec3<Real> inverse_side;  ///< 1 / the cell's length
   int count[3];             ///< with the ghosts' layers, which are `reach` cells on each side
 
-  /// \param cutoff  as far as neighbours and ghosts are
-  static CellGrid over(const Domain& domain, double cutoff) {
+  /// \param cutoff  as far as neighbours and ghosts are; cells are at least a `reach`th of it long
+  /// \param atoms   of all ranks: a gas has longer cells, so that most of them aren't empty
+  static CellGrid over(const Domain& domain, double cutoff, std::int64_t atoms) {
     CellGrid grid{};
     double inverse[3];
+    const double side = shortest_side(domain, cutoff, atoms);
     for (int axis = 0; axis < 3; ++axis) {
-      const int inner = std::max(1, static_cast<int>(std::floor(domain.length(axis) * reach / cutoff)));
+      const int inner = static_cast<int>(inner_cells(domain.length(axis), side));
       grid.count[axis] = inner + 2 * reach;
       inverse[axis] = inner / domain.length(axis);
     }
@@ -39,6 +45,23 @@ struct CellGrid {
   }
 
   [[nodiscard]] int cells() const { return count[0] * count[1] * count[2]; }
+
+  /// As a real number: a box may be too large to count its cells in whole ones.
+  [[nodiscard]] static double inner_cells(double length, double side) {
+    return std::max(1.0, std::floor(length / side));
+  }
+  /// Of cells that are few enough to be kept for so many atoms.
+  [[nodiscard]] static double shortest_side(const Domain& domain, double cutoff, std::int64_t atoms) {
+    const double most = std::clamp(4.0 * static_cast<double>(atoms), least_room, most_room);
+    const auto cells = [&](double side) {
+      double product = 1;
+      for (int axis = 0; axis < 3; ++axis) product *= inner_cells(domain.length(axis), side) + 2 * reach;
+      return product;
+    };
+    double side = cutoff / reach;
+    while (cells(side) > most) side *= 1.125;
+    return side;
+  }
 
   [[nodiscard]] KOKKOS_FUNCTION int along(int axis, Real x) const {
     const Real from = axis == 0 ? lower.x : axis == 1 ? lower.y : lower.z;
@@ -88,8 +111,9 @@ class CellBins {
   template <class T>
   using Array = Kokkos::View<T*, typename Space::memory_space>;
 
-  CellBins(const Domain& domain, double cutoff)
-      : grid_(CellGrid<Real>::over(domain, cutoff)),
+  /// As CellGrid::over().
+  CellBins(const Domain& domain, double cutoff, std::int64_t atoms)
+      : grid_(CellGrid<Real>::over(domain, cutoff, atoms)),
         begin_("cell begins", grid_.cells() + 1),
         cursor_("cell cursors", grid_.cells()) {}
 

@@ -83,7 +83,7 @@ class Engine {
  private:
   void rebuild(bool balances);
   void look_at_load(bool balances);
-  void count_atoms();
+  [[nodiscard]] std::vector<double> count_atoms() const;
   void compute(bool measured);
   void begin_step();
   void begin_step_and_send();
@@ -103,6 +103,8 @@ class Engine {
   Atoms<Real, Space> atoms_;
   Atoms<Real, Space> spare_;  ///< see reorder()
   Ghosts ghosts_;
+  std::vector<double> atoms_by_rank_;
+  std::int64_t all_atoms_;  ///< at the start
   CellBins<Real, Space> bins_;
   NeighbourList<Real, Space> list_;
   Motion<Real, Space> motion_;
@@ -114,8 +116,6 @@ class Engine {
   std::int64_t step_;
   std::int64_t listed_at_ = 0;
   std::int64_t rebuilds_ = 0;
-  std::vector<double> atoms_by_rank_;
-  std::int64_t all_atoms_ = 0;   ///< at the start
   int unbalanced_rebuilds_ = 0;  ///< since ranks were last looked at
   std::int64_t balanced_ = 0;
   bool step_is_open_ = false;  ///< the second half of the step's velocity update is still to come
@@ -193,7 +193,10 @@ Engine<Numbers, Space, Ghosts>::Engine(const Space& space, const State& state, c
       options_(options),
       atoms_(upload<Real>(space, state)),
       ghosts_(std::move(ghosts)),
-      bins_(ghosts_.box(), options.list_cutoff()),
+      atoms_by_rank_(count_atoms()),
+      all_atoms_(
+          static_cast<std::int64_t>(std::accumulate(atoms_by_rank_.begin(), atoms_by_rank_.end(), 0.0))),
+      bins_(ghosts_.box(), options.list_cutoff(), all_atoms_),
       list_(options.list, options.list_cutoff()),
       motion_(space, options.dt, options.cutoff, options.langevin),
       law_(LennardJones<typename Numbers::Computed>::with(options.cutoff, options.shifted)),
@@ -203,8 +206,6 @@ Engine<Numbers, Space, Ghosts>::Engine(const Space& space, const State& state, c
       ghost_phase_(breakdown.phase("ghosts")),
       list_phase_(breakdown.phase("list")),
       motion_phase_(breakdown.phase("motion")) {
-  count_atoms();
-  all_atoms_ = static_cast<std::int64_t>(std::accumulate(atoms_by_rank_.begin(), atoms_by_rank_.end(), 0.0));
   if (options.nose_hoover)
     nose_hoover_.emplace(*options.nose_hoover, options.dt, all_atoms_, state.nose_hoover);
   rebuild(false);
@@ -337,22 +338,22 @@ void Engine<Numbers, Space, Ghosts>::rebuild(bool balances) {
 
 template <class Numbers, class Space, class Ghosts>
 void Engine<Numbers, Space, Ghosts>::look_at_load(bool balances) {
-  count_atoms();
+  atoms_by_rank_ = count_atoms();
   check_none_lost(step_, all_atoms_, atoms_by_rank_);
   if (!options_.balance) return;
   const bool is_due = ++unbalanced_rebuilds_ >= options_.balance->every;
   if (is_due || balances) unbalanced_rebuilds_ = 0;
   if (!balances && !(is_due && imbalance(atoms_by_rank_) > options_.balance->threshold)) return;
   if (!ghosts_.move_planes(space_, atoms_)) return;
-  bins_ = CellBins<Real, Space>(ghosts_.box(), options_.list_cutoff());
+  bins_ = CellBins<Real, Space>(ghosts_.box(), options_.list_cutoff(), all_atoms_);
   ++balanced_;
-  count_atoms();
+  atoms_by_rank_ = count_atoms();
 }
 
 template <class Numbers, class Space, class Ghosts>
-void Engine<Numbers, Space, Ghosts>::count_atoms() {
+std::vector<double> Engine<Numbers, Space, Ghosts>::count_atoms() const {
   const auto own = static_cast<double>(atoms_.owned);
-  atoms_by_rank_ = ghosts_.gather_over_ranks("counting atoms", std::span(&own, 1));
+  return ghosts_.gather_over_ranks("counting atoms", std::span(&own, 1));
 }
 
 template <class Numbers, class Space, class Ghosts>

@@ -1,5 +1,7 @@
 #include "md/run_files.hpp"
 
+#include "common/agreement.hpp"
+#include "common/atomic_file.hpp"
 #include "common/output.hpp"
 #include "md/state_files/h5md.hpp"
 
@@ -11,6 +13,8 @@
 
 namespace selvage::md {
 namespace {
+
+constexpr const char* trajectory = "trajectory";
 
 /// Attributes that hold a Nose-Hoover thermostat's state.
 constexpr const char* friction_name = "thermostat_friction";
@@ -61,6 +65,13 @@ std::unique_ptr<app::CsvHistory> open_thermo(MPI_Comm comm, const std::string& d
       first_new_step);
 }
 
+/// \param step  whose file it is
+app::XdmfSnapshot frame(std::int64_t step, const Settings& settings) {
+  app::XdmfSnapshot snapshot{.time = static_cast<double>(step) * settings.engine.dt, .step = step};
+  snapshot.file_name = fmt::format("{}_{:08}.h5", trajectory, step);
+  return snapshot;
+}
+
 }  // namespace
 
 std::string thermo_header() {
@@ -77,7 +88,11 @@ RunFiles::RunFiles(MPI_Comm comm, const Settings& settings, std::optional<std::i
     : comm_(comm),
       dir_(app::make_output_directory(comm, settings.standard.out_dir)),
       settings_(settings),
-      thermo_(open_thermo(comm, dir_, restarted_at)) {}
+      thermo_(open_thermo(comm, dir_, restarted_at)) {
+  if (!thermo_ || !restarted_at) return;
+  for (const std::int64_t step : app::earlier_steps(dir_, trajectory, *restarted_at + 1))
+    frames_.push_back(frame(step, settings_));
+}
 
 void RunFiles::append(const ThermoRow& row) {
   if (!thermo_) return;
@@ -86,9 +101,17 @@ void RunFiles::append(const ThermoRow& row) {
   thermo_->append(row.step, values);
 }
 
-void RunFiles::write_trajectory(const State& state) const {
-  write_h5md(comm_, fmt::format("{}/trajectory_{:08}.h5", dir_, state.step), state,
-             static_cast<double>(state.step) * settings_.engine.dt, {});
+void RunFiles::write_trajectory(const State& state) {
+  frames_.push_back(frame(state.step, settings_));
+  const std::int64_t atoms =
+      write_h5md(comm_, fmt::format("{}/{}", dir_, frames_.back().file_name), state, frames_.back().time, {});
+  const std::string path = fmt::format("{}/{}.xdmf", dir_, trajectory);
+  app::together(
+      comm_, "writing " + path,
+      [&] {
+        if (thermo_) app::replace_file(path, app::xdmf_text(trajectory, h5md_cloud(atoms), frames_));
+      },
+      app::io_timeout_ms());
 }
 
 void RunFiles::write_restart(const State& state) const {

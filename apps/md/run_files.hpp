@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/csv.hpp"
+#include "common/xdmf.hpp"
 #include "md/settings.hpp"
 #include "md/state.hpp"
 #include "md/thermo.hpp"
@@ -11,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace selvage::md {
 
@@ -18,8 +20,8 @@ namespace selvage::md {
 [[nodiscard]] std::string thermo_header();
 [[nodiscard]] std::string thermo_line(const ThermoRow& row);
 
-/// The files that a run leaves in its output directory: thermo.csv, and trajectory_STEP.h5 and restart_STEP.h5 in
-/// H5MD.
+/// The files that a run leaves in its output directory: thermo.csv, trajectory_STEP.h5 and restart_STEP.h5 in
+/// H5MD, and trajectory.xdmf, a time series of the trajectory that ParaView opens.
 class RunFiles {
  public:
   /// Makes the directory. Collective.
@@ -30,7 +32,7 @@ class RunFiles {
   /// Rank 0 writes; does nothing on the others.
   void append(const ThermoRow& row);
   /// Each collective. \throws AgreedError{io}
-  void write_trajectory(const State& state) const;
+  void write_trajectory(const State& state);
   void write_restart(const State& state) const;
 
   [[nodiscard]] const std::string& dir() const { return dir_; }
@@ -40,6 +42,7 @@ class RunFiles {
   std::string dir_;
   Settings settings_;
   std::unique_ptr<app::CsvHistory> thermo_;  ///< on rank 0
+  std::vector<app::XdmfSnapshot> frames_;    ///< of the trajectory
 };
 
 /// Reads what a restart file holds, whose run must have had the same physics. Not collective.

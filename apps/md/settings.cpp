@@ -120,7 +120,11 @@ Settings read_settings(app::Input& input) {
   read_thermostat(input, settings);
   read_balance(input, settings);
   read_run(input, settings);
-  settings.standard = app::read_standard_options(input, {.steps = 100, .out_dir = "out/md"});
+  settings.standard =
+      app::read_standard_options(input, {.steps = 100,
+                                         .out_dir = "out/md",
+                                         .transports = {"auto", "peer", "mpi_direct", "mpi_staged"},
+                                         .initiations = {"auto", "host", "stream", "queue", "kernel"}});
   input.reject_unknown();
   return settings;
 }

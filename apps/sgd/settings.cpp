@@ -82,7 +82,10 @@ Settings read_settings(app::Input& input) {
   settings.checkpoint_every = input.get<std::int64_t>("restart.every", 0, {.least = 0});
   settings.wanted_accuracy = input.get<double>("verify.accuracy", 0, {.least = 0, .most = 1});
   const bool stops = input.has("run.steps");
-  settings.standard = app::read_standard_options(input, {.steps = 0, .out_dir = "out/sgd"});
+  settings.standard =
+      app::read_standard_options(input, {.steps = 0, .out_dir = "out/sgd", .initiations = {"auto"}});
+  if (settings.standard.ranks_grid)
+    input.reject("comm.ranks_grid", "must be \"auto\": ranks that train form no grid");
   if (stops) settings.stop_step = settings.standard.steps;
   input.reject_unknown();
   return settings;

@@ -118,16 +118,16 @@ void Training::verify_replicas() {
   const auto parameters =
       Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), trainer_.model().parameters());
   const std::uint64_t hash = hash_bytes(parameters.data(), parameters.extent(0) * sizeof(float));
-  // The least hash, and the complement of the largest.
-  std::array<std::uint64_t, 2> bounds{hash, ~hash};
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, bounds.data(), 2, MPI_UINT64_T, MPI_MIN, session_.comm()),
-            "MPI_Allreduce of the parameters' hash");
-  report_.result("parameter_hash", fmt::format("{:016x}", bounds[0]));
-  report_.verify(
-      "replicas", bounds[0] == ~bounds[1],
-      bounds[0] == ~bounds[1]
-          ? fmt::format("parameters have the hash {:016x} on all ranks", bounds[0])
-          : fmt::format("parameters differ: hashes from {:016x} to {:016x}", bounds[0], ~bounds[1]));
+  // By halves, which are exact as real numbers.
+  const std::array halves{static_cast<double>(hash >> 32), static_cast<double>(hash & 0xffffffffU)};
+  const auto all = app::gather_everywhere(session_.comm(), "comparing the ranks' parameters", halves);
+  std::size_t other = 0;
+  while (other < all.size() && all[other] == all[other % 2]) ++other;
+  report_.result("parameter_hash", fmt::format("{:016x}", hash));
+  report_.verify("replicas", other == all.size(),
+                 other == all.size()
+                     ? fmt::format("parameters have the hash {:016x} on all ranks", hash)
+                     : fmt::format("parameters of rank {} differ from those of rank 0", other / 2));
   if (settings_.standard.verify) {
     report_.verify("accuracy", test_.accuracy >= settings_.wanted_accuracy,
                    fmt::format("{:.4f} of the test samples, at least {} wanted", test_.accuracy,
@@ -147,6 +147,7 @@ void Training::report_results() {
                                             session_.comm(), "the bytes of momentum",
                                             static_cast<double>(trainer_.momentum_bytes()))));
   if (steps > 0) report_communication();
+  if (steps > 0 && settings_.timed_steps > 0) report_timed_steps();
   report_.breakdown(breakdown_);
   const double samples = static_cast<double>(steps) * static_cast<double>(settings_.batch);
   report_.figure_of_merit(steps > 0 ? samples / training_s_ : 0, "samples/s");
@@ -159,18 +160,12 @@ void Training::report_communication() {
     report_.result("graph_nodes", static_cast<std::int64_t>(trainer_.graph_nodes()));
   }
   if (context_.size() > 1) report_.decide(trainer_.explain_sums());
-  double wait_s = 0;
-  for (const auto& row : breakdown_.gather(session_.comm()))
-    if (row.name == "wait") wait_s = row.avg_s;
   if (breakdown_.measures()) {
-    report_.result("share_waited", wait_s / training_s_);
+    // Of a rank's own time: while one writes files, others wait.
+    const double own = breakdown_.seconds(breakdown_.phase("wait")) / training_s_;
+    report_.result("share_waited",
+                   app::sum_over_ranks(session_.comm(), "the share waited", own) / session_.ranks());
     report_.result("hidden_s", trainer_.hidden_s());
-  }
-  if (context_.size() > 1 && settings_.timed_steps > 0) {
-    const StepSeconds seconds = time_steps(context_, settings_, trainer_.data().shape);
-    report_.result("step_us", seconds.together * 1e6);
-    report_.result("step_alone_us", seconds.alone * 1e6);
-    report_.result("share_blocked", seconds.share_blocked());
   }
   std::int64_t number = 0;
   for (const BucketReport& bucket : trainer_.buckets()) {
@@ -183,6 +178,30 @@ void Training::report_communication() {
     report_.result(name, row.count);
     if (row.seconds > 0) report_.result(name + "_GB_per_s", row.gigabytes_per_second());
   }
+}
+
+void Training::report_timed_steps() {
+  const StepSeconds seconds = time_steps(context_, settings_, trainer_.data().shape);
+  const double step_s = mean(seconds.together);
+  std::vector<double> rates;
+  for (const double each : seconds.together) rates.push_back(static_cast<double>(settings_.batch) / each);
+  report_.result("samples_per_s", mean(rates));
+  report_.result("samples_per_s_uncertainty", uncertainty(rates));
+  report_.result("step_us", step_s * 1e6);
+  report_.result("backward_us", seconds.backward * 1e6);
+  session_.say("steps on samples of zeros: {:.6g} +- {:.2g} samples/s, backward {:.4g} us", mean(rates),
+               uncertainty(rates), seconds.backward * 1e6);
+  if (context_.size() == 1) return;
+  const Communication& sums = seconds.communication;
+  const double hidden_share = sums.seconds > 0 ? sums.hidden_s / sums.seconds : 0;
+  report_.result("communication_us", sums.seconds * 1e6);
+  report_.result("hidden_share", hidden_share);
+  report_.result("step_alone_us", seconds.alone * 1e6);
+  report_.result("share_blocked", seconds.share_blocked());
+  report_.result("scaling_efficiency", seconds.alone / step_s);
+  session_.say(
+      "of a step of {:.4g} us, sums travel {:.4g} us, {:.1f} % of that hidden; scaling efficiency {:.1f} %",
+      step_s * 1e6, sums.seconds * 1e6, 100 * hidden_share, 100 * seconds.alone / step_s);
 }
 
 }  // namespace selvage::sgd

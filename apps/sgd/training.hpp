@@ -32,6 +32,7 @@ class Training {
   void verify_replicas();
   void report_results();
   void report_communication();
+  void report_timed_steps();
 
   app::Session& session_;
   app::Report& report_;

@@ -1,6 +1,9 @@
 #include "md/ghosts/decomposition.hpp"
 
+#include <selvage/error.hpp>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
@@ -28,6 +31,14 @@ std::array<int, 3> smallest_surface(const Domain& domain, int ranks) {
     }
   }
   return best;
+}
+
+std::array<int, 3> checked(const std::array<int, 3>& counts, int ranks) {
+  // No whole number need hold what was typed.
+  const double boxes = static_cast<double>(counts[0]) * counts[1] * counts[2];
+  if (boxes == ranks) return counts;
+  throw Error(ErrorKind::input, fmt::format("comm.ranks_grid {} is for {:g} ranks, and there {} {}",
+                                            fmt::join(counts, "x"), boxes, ranks == 1 ? "is" : "are", ranks));
 }
 
 /// Planes from `lower` to `upper` with as many atoms between any two, at least `least` apart.
@@ -61,8 +72,9 @@ bool are_near(const Domain& a, const Domain& b, const std::array<double, 3>& shi
 
 }  // namespace
 
-Decomposition::Decomposition(const Domain& domain, int ranks, int rank)
-    : domain_(domain), ranks_(smallest_surface(domain, ranks)) {
+Decomposition::Decomposition(const Domain& domain, int ranks, int rank,
+                             const std::optional<std::array<int, 3>>& counts)
+    : domain_(domain), ranks_(counts ? checked(*counts, ranks) : smallest_surface(domain, ranks)) {
   place_ = {rank % ranks_[0], rank / ranks_[0] % ranks_[1], rank / (ranks_[0] * ranks_[1])};
   for (int axis = 0; axis < 3; ++axis) set_equal_planes(axis);
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,11 @@ class Decomposition {
     Domain reach;                 ///< where atoms of this rank have a ghost there
   };
 
-  /// Equal boxes of the smallest surface.
-  Decomposition(const Domain& domain, int ranks, int rank);
+  /// Equal boxes.
+  /// \param counts  boxes along x, y, z; nothing: those of the smallest surface
+  /// \throws Error{input} for counts that don't make as many boxes as there are ranks
+  Decomposition(const Domain& domain, int ranks, int rank,
+                const std::optional<std::array<int, 3>>& counts = {});
 
   [[nodiscard]] const Domain& domain() const { return domain_; }
   [[nodiscard]] const std::array<int, 3>& ranks() const { return ranks_; }

@@ -3,13 +3,9 @@
 #include "md/atoms.hpp"
 #include "md/domain.hpp"
 
-#include <selvage/error.hpp>
-
 #include <Kokkos_Core.hpp>
-#include <fmt/format.h>
 
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -90,13 +86,7 @@ class PeriodicImages {
     const auto first =
         detail::uninitialised<Array<int>>("first ghosts", static_cast<std::size_t>(atoms.owned));
     const std::int64_t ghosts = count(space, atoms, first);
-    if (ghosts > std::numeric_limits<int>::max() - atoms.owned) {
-      throw Error(ErrorKind::unsupported,
-                  fmt::format("{} atoms and {} ghosts are more than one rank can count: use more ranks",
-                              atoms.owned, ghosts));
-    }
-    reserve_ghosts(space, atoms, static_cast<int>(ghosts));
-    atoms.ghosts = static_cast<int>(ghosts);
+    reserve_ghosts(space, atoms, ghosts);
     if (sources_.extent(0) < static_cast<std::size_t>(ghosts)) {
       const std::size_t room = atoms.positions.extent(0) - static_cast<std::size_t>(atoms.owned);
       sources_ = detail::uninitialised<Array<Source>>("ghost sources", room);

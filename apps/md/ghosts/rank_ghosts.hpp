@@ -87,12 +87,15 @@ class RankGhosts {
   };
 
   /// \param width  how far beyond the box ghosts are wanted
-  /// \throws Error{input} where a rank's box is shorter than that
-  RankGhosts(const Space& space, const Context& context, const Decomposition& decomposition, double width)
+  /// \param options  how they travel; the neighbours are found here
+  /// \throws Error{input} where a rank's box is shorter than that; as ListHalo for options that aren't possible
+  RankGhosts(const Space& space, const Context& context, const Decomposition& decomposition, double width,
+             const ListOptions& options = {})
       : context_(context),
         decomposition_(decomposition),
         width_(width),
-        migration_(space, context, list_options(context)) {
+        options_(naming_neighbours(options, context)),
+        migration_(space, context, options_) {
     for (int a = 0; a < 3; ++a) {
       const int ranks = decomposition.ranks()[a];
       const double side = decomposition.domain().length(a) / ranks;
@@ -126,7 +129,10 @@ class RankGhosts {
   void build(const Space& space, Atoms<Real, Space>& atoms) {
     static_cast<void>(
         detail::reserve(first_entries_, "first entries", static_cast<std::size_t>(atoms.owned) + 1));
-    const auto entries = static_cast<std::size_t>(count(space, atoms, first_entries_));
+    const std::int64_t listed = count(space, atoms, first_entries_);
+    // As many ghosts as this rank has on others: fill() counts them in 31 bits, too.
+    require_countable(0, listed);
+    const auto entries = static_cast<std::size_t>(listed);
     const auto entry_atoms = detail::reserve(entry_atoms_, "entry atoms", entries);
     const auto entry_ranks = detail::reserve(entry_ranks_, "entry ranks", entries);
     if (entry_shifts_.extent(0) < entries)
@@ -136,11 +142,10 @@ class RankGhosts {
       if (list_) {
         list_->rebuild(space, atoms.owned, entry_atoms, entry_ranks);
       } else {
-        list_.emplace(space, context_, atoms.owned, entry_atoms, entry_ranks, list_options(context_));
+        list_.emplace(space, context_, atoms.owned, entry_atoms, entry_ranks, options_);
       }
     });
-    reserve_ghosts(space, atoms, static_cast<int>(list_->ghosts()));
-    atoms.ghosts = static_cast<int>(list_->ghosts());
+    reserve_ghosts(space, atoms, list_->ghosts());
     update(space, atoms);
     if (sends_from_kernels())
       sender_ = Sender{list_->template device<Position<Real>>(space), first_entries_, entry_shifts_};
@@ -277,12 +282,12 @@ class RankGhosts {
 
   /// Of few ranks all may be neighbours: then each tells each how many atoms come, which is faster than finding out who
   /// sends.
-  static ListOptions list_options(const Context& context) {
+  static ListOptions naming_neighbours(ListOptions options, const Context& context) {
     constexpr int few = 8;
-    if (context.size() > few) return {};
-    std::vector<int> all(static_cast<std::size_t>(context.size()));
-    std::iota(all.begin(), all.end(), 0);
-    return {.neighbours = all};
+    if (context.size() > few) return options;
+    options.neighbours.emplace(static_cast<std::size_t>(context.size()));
+    std::iota(options.neighbours->begin(), options.neighbours->end(), 0);
+    return options;
   }
 
   static PlaneRows copy_rows(const Space& space, const Decomposition& decomposition) {
@@ -331,6 +336,7 @@ class RankGhosts {
   Context context_;
   Decomposition decomposition_;
   double width_;
+  ListOptions options_;
   Domain box_;
   PlaneRows rows_;  ///< of planes
   Array<detail::GhostTarget<Real>> targets_;

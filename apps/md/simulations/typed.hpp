@@ -14,7 +14,10 @@
 #include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -193,6 +196,20 @@ void TypedSimulation<Numbers, Ghosts>::report_results() {
   report_.finish(files_->dir());
 }
 
+inline std::optional<std::array<int, 3>> boxes_wanted(const app::StandardOptions& options) {
+  if (!options.ranks_grid) return {};
+  std::array<int, 3> counts{};
+  std::ranges::copy(*options.ranks_grid, counts.begin());
+  return counts;
+}
+
+inline ListOptions paths_wanted(const app::StandardOptions& options) {
+  ListOptions wanted;
+  if (options.transport != "auto") wanted.transport = parse_transport(options.transport);
+  if (options.initiation != "auto") wanted.initiation = parse_initiation(options.initiation);
+  return wanted;
+}
+
 template <class Numbers>
 std::unique_ptr<Simulation> make_simulation_of(app::Session& session, app::Report& report,
                                                const Settings& settings, const Context& context,
@@ -200,20 +217,22 @@ std::unique_ptr<Simulation> make_simulation_of(app::Session& session, app::Repor
   using Space = Kokkos::DefaultExecutionSpace;
   using Real = typename Numbers::Stored;
   const double width = settings.engine.list_cutoff();
+  Decomposition decomposition(start.state.domain, context.size(), context.rank(),
+                              boxes_wanted(settings.standard));
   if (context.size() == 1) {
     using Ghosts = PeriodicImages<Real, Space>;
     return std::make_unique<TypedSimulation<Numbers, Ghosts>>(session, report, settings, start, start.state,
                                                               Ghosts(start.state.domain, width));
   }
   using Ghosts = RankGhosts<Real, Space>;
-  Decomposition decomposition(start.state.domain, context.size(), context.rank());
-  Ghosts ghosts(Space(), context, decomposition, width);
+  const ListOptions paths = paths_wanted(settings.standard);
+  Ghosts ghosts(Space(), context, decomposition, width, paths);
   if (settings.engine.balance) {
     // Every rank has all atoms here, so nothing is sent. A restart begins with the planes that the run had.
     decomposition.balance(width, [&](const Decomposition& so_far, int axis) {
       return count_atoms<Real>(start.state, so_far, axis);
     });
-    ghosts = Ghosts(Space(), context, decomposition, width);
+    ghosts = Ghosts(Space(), context, decomposition, width, paths);
   }
   return std::make_unique<TypedSimulation<Numbers, Ghosts>>(
       session, report, settings, start, atoms_of_rank<Real>(start.state, decomposition, context.rank()),

@@ -42,6 +42,7 @@ class Frame {
   }
 
   [[nodiscard]] std::span<const app::ArrayBlock> arrays() const { return arrays_; }
+  [[nodiscard]] std::int64_t all_atoms() const { return all_; }
 
  private:
   template <class T>
@@ -129,8 +130,8 @@ Domain read_box(const app::Hdf5Reader& file, const std::string& path) {
 
 }  // namespace
 
-void write_h5md(MPI_Comm comm, const std::string& path, const State& state, double time,
-                const app::Attributes& description) {
+std::int64_t write_h5md(MPI_Comm comm, const std::string& path, const State& state, double time,
+                        const app::Attributes& description) {
   app::Attributes attributes = description;
   attributes["h5md/author/name"] = std::string("selvage");
   attributes["h5md/creator/name"] = std::string("selvage md");
@@ -143,8 +144,17 @@ void write_h5md(MPI_Comm comm, const std::string& path, const State& state, doub
   const app::ListAttributes lists{
       {"h5md/version", std::vector<std::int64_t>{1, 1}},
       {element("box/boundary"), std::vector<std::string>{"periodic", "periodic", "periodic"}}};
-  app::write_hdf5(comm, path, Frame(comm, state, time).arrays(), attributes, app::WriteMode::automatic,
-                  lists);
+  const Frame frame(comm, state, time);
+  app::write_hdf5(comm, path, frame.arrays(), attributes, app::WriteMode::automatic, lists);
+  return frame.all_atoms();
+}
+
+app::PointCloud h5md_cloud(std::int64_t atoms) {
+  using enum app::ElementType;
+  const auto array = [](const char* name, app::ElementType type, int components) {
+    return app::PointCloud::Array{name, element(name) + "/value", type, components};
+  };
+  return {atoms, array("position", float64, 3), {array("velocity", float64, 3), array("id", int64, 1)}};
 }
 
 StateFile read_h5md(const std::string& path) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/hdf5_file.hpp"
+#include "common/xdmf.hpp"
 #include "md/state_files/read_state.hpp"
 
 #include <mpi.h>
@@ -14,9 +15,13 @@ namespace selvage::md {
 /// that doesn't start at 0, so its sides are also attributes of the root group, selvage_lower_x and so on. Collective.
 /// \param time  in tau
 /// \param description  more attributes of the root group
+/// \return how many atoms all ranks have together
 /// \throws AgreedError{io}
-void write_h5md(MPI_Comm comm, const std::string& path, const State& state, double time,
-                const app::Attributes& description);
+std::int64_t write_h5md(MPI_Comm comm, const std::string& path, const State& state, double time,
+                        const app::Attributes& description);
+
+/// What files of write_h5md() hold, for tools that read XDMF. \param atoms  of all ranks
+[[nodiscard]] app::PointCloud h5md_cloud(std::int64_t atoms);
 
 /// Reads the last frame of the group particles/all, step included. Numbers may be fp32 or fp64; without ids, atoms
 /// are counted from 1; images and velocities may be missing. Not collective.

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <optional>
@@ -74,7 +75,8 @@ class Reader {
   T number(std::string_view word) const {
     T value{};
     const char* const end = word.data() + word.size();
-    const auto [stopped, error] = std::from_chars(word.data(), end, value);
+    const bool has_plus = word.size() > 1 && word[0] == '+' && word[1] != '-';
+    const auto [stopped, error] = std::from_chars(word.data() + (has_plus ? 1 : 0), end, value);
     if (error != std::errc{} || stopped != end)
       refuse(fmt::format("'{}' is not a number that fits here", word));
     return value;
@@ -101,11 +103,20 @@ class Reader {
     }
   }
 
+  /// Nothing for what isn't a number.
+  static std::optional<double> value_of(std::string_view word) {
+    double value = 0;
+    const char* const end = word.data() + word.size();
+    const auto [stopped, error] = std::from_chars(word.data(), end, value);
+    return error == std::errc{} && stopped == end ? std::optional(value) : std::nullopt;
+  }
+
   static bool is_axis(char letter) { return letter >= 'x' && letter <= 'z'; }
 
   void refuse_header(const Words& words) const {
-    // "0 bonds" and the like promise nothing.
-    if (words.size() >= 2 && words[0] == "0") return;
+    // "0 bonds" promises nothing, nor does "0 0 0 xy xz yz" of a box that isn't tilted.
+    const auto is_nothing = [](std::string_view word) { return value_of(word).value_or(0) == 0; };
+    if (words.size() >= 2 && value_of(words[0]) && std::ranges::all_of(words, is_nothing)) return;
     refuse(fmt::format("'{}' is not known in the header", fmt::join(words, " ")));
   }
 
@@ -118,10 +129,13 @@ class Reader {
   Words read_section(const Words& title) {
     const std::string name(title[0]);
     if (name == "Masses") return read_rows("Masses", 1, [this](const Words& words) { read_mass(words); });
-    if (name == "Atoms") return read_rows("Atoms", *atoms_, [this](const Words& words) { read_atom(words); });
+    if (name == "Atoms") {
+      check_style();
+      return read_rows("Atoms", *atoms_, [this](const Words& words) { read_atom(words); });
+    }
     if (name == "Velocities") {
       if (place_of_.empty()) refuse("the section Velocities comes before Atoms");
-      has_velocities_ = true;
+      has_velocity_.assign(state_.ids.size(), false);
       return read_rows("Velocities", *atoms_, [this](const Words& words) { read_velocity(words); });
     }
     if (name != "Pair" && name != "PairIJ")
@@ -147,6 +161,17 @@ class Reader {
     return words;
   }
 
+  /// LAMMPS writes it behind the title: "Atoms # atomic".
+  void check_style() const {
+    const std::size_t comment = line_.find('#');
+    if (comment == std::string::npos) return;
+    std::string hint = line_.substr(comment + 1);
+    std::ranges::replace(hint, '#', ' ');
+    const Words words = split(hint);
+    if (!words.empty() && words[0] != "atomic")
+      refuse(fmt::format("atom style {}, and md knows only atomic", words[0]));
+  }
+
   void read_mass(const Words& words) const {
     if (words.size() != 2 || number<double>(words[1]) != 1)
       refuse("the mass is not 1, the only one that md knows");
@@ -157,6 +182,9 @@ class Reader {
       refuse(fmt::format("{} words instead of 'id type x y z', with or without three image flags",
                          words.size()));
     }
+    if (state_.ids.empty()) words_per_atom_ = words.size();
+    if (words.size() != words_per_atom_)
+      refuse(fmt::format("{} words, and {} in the lines before", words.size(), words_per_atom_));
     const auto id = number<std::int64_t>(words[0]);
     if (number<int>(words[1]) != 1) refuse(fmt::format("type {}, and md knows only 1", words[1]));
     if (!place_of_.emplace(id, state_.ids.size()).second) refuse(fmt::format("atom {} is there twice", id));
@@ -177,13 +205,15 @@ class Reader {
     const auto id = number<std::int64_t>(words[0]);
     const auto place = place_of_.find(id);
     if (place == place_of_.end()) refuse(fmt::format("atom {} has a velocity and no position", id));
+    if (has_velocity_[place->second]) refuse(fmt::format("atom {} has a velocity already", id));
+    has_velocity_[place->second] = true;
     state_.velocities[place->second] = {number<double>(words[1]), number<double>(words[2]),
                                         number<double>(words[3])};
   }
 
   StateFile finish() {
     if (state_.ids.empty()) refuse("the file ends without a section Atoms");
-    return {std::move(state_), has_velocities_};
+    return {std::move(state_), !has_velocity_.empty()};
   }
 
   std::istream& text_;
@@ -192,7 +222,8 @@ class Reader {
   std::int64_t line_number_ = 0;
   std::optional<std::int64_t> atoms_;
   int axes_ = 0;  ///< bit per axis of the box that was given
-  bool has_velocities_ = false;
+  std::size_t words_per_atom_ = 0;
+  std::vector<bool> has_velocity_;  ///< by atom, once there is a section of them
   State state_;
   std::unordered_map<std::int64_t, std::size_t> place_of_;  ///< by id
 };
@@ -207,6 +238,8 @@ StateFile read_lammps_data(const std::string& path) {
   errno = 0;
   std::ifstream file(path);
   if (!file) throw Error(ErrorKind::input, fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
+  if (std::filesystem::is_directory(path))
+    throw Error(ErrorKind::input, fmt::format("{}: is a directory, not a LAMMPS data file", path));
   return read_lammps_data(file, path);
 }
 

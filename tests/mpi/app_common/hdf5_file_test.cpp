@@ -399,7 +399,7 @@ TEST(Hdf5Reader, RefusesAnotherPrecisionAndAnotherShape) {
                           [&] {
                             file.read<float>("u", {{0, 0}, {4, 4}}, single);
                           })
-                .find("another type of number"),
+                .find("holds float64, not float32"),
             std::string::npos);
   std::vector<double> values(16);
   EXPECT_NE(error_message(ErrorKind::input,

@@ -46,7 +46,7 @@ refuse_state "no_such.data: cannot be read" "$scratch/no_such.data"
 cp "$restart" "$scratch/truncated.h5"
 truncate -s -3000 "$scratch/truncated.h5"
 echo "not HDF5" >"$scratch/garbage.h5"
-refuse_state "truncated.h5 *:? is not a complete HDF5 file|truncated.h5: is not" "$scratch/truncated.h5"
+refuse_state "truncated.h5: is not a complete HDF5 file: .*truncated" "$scratch/truncated.h5"
 refuse_state "garbage.h5" "$scratch/garbage.h5"
 refuse "truncated.h5" --restart "$scratch/truncated.h5"
 refuse "no_such.h5" --restart "$scratch/no_such.h5"
@@ -57,6 +57,8 @@ refuse "cutoff is 2.5.*2.4" --restart "$restart" --set pair.cutoff=2.4
 refuse "thermostat is none.*langevin" --restart "$restart" --set thermostat.kind=langevin
 refuse "after step 10.*run.steps = 5" --restart "$restart" --steps 5
 
+expect_failure 2 "comm.ranks_grid 2x2x1 is for 4 ranks, and there are 2" 2 "${small[@]}" --ranks-grid 2x2x1 --out "$out"
+refuse "comm.ranks_grid 2x1x1 is for 2 ranks, and there is 1" --ranks-grid 2x1x1
 expect_failure 2 "2 ranks along [xyz] have boxes of 3.35.* sigma, and ghosts reach 4: use fewer ranks" 2 "${small[@]}" \
   --steps 1 --out "$out" --set pair.cutoff=3.7
 if [[ $(checksums "$out") != "$before" ]]; then fail "bad input changed earlier output in $out"; fi

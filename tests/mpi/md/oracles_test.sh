@@ -18,6 +18,15 @@ for case in "2 --precision mixed" "3 --set list.kind=half" "4" "8 --set list.kin
   expect_text "^VERIFY ok known figures" "lj.toml on $case"
   expect_text "^VERIFY ok momentum" "lj.toml on $case"
 done
+# Boxes and paths that the flags ask for, where the plan says so.
+for case in "4 4x1x1 mpi_direct stream" "3 1x3x1 mpi_staged host" "2 2x1x1 mpi_direct queue" "2 1x2x1 peer kernel"; do
+  read -r ranks grid transport initiation <<<"$case"
+  expect_success "$ranks" "$INPUTS/lj.toml" --out "$scratch/out" --ranks-grid "$grid" --transport "$transport" \
+    --initiation "$initiation" --steps 20
+  expect_text "^${grid//x/ x } boxes with sides" "the grid of $case"
+  expect_text "^  rank [01]: $transport, $initiation, .* forced by the option transport" "the path of $case"
+  expect_text "^VERIFY ok known figures" "lj.toml on $case"
+done
 # Ghosts that kernels send by themselves, in steps in which nothing is measured.
 for ranks in 1 2 4; do
   SELVAGE_INITIATION=kernel expect_success "$ranks" "$INPUTS/lj.toml" "${quiet[@]}" --set list.kind=full --set output.thermo_every=50
@@ -51,6 +60,17 @@ awk -v drift="$drift" 'BEGIN { exit !(drift <= 7e-5) }' || fail "drift.toml's en
 expect_success 1 "$INPUTS/lj.toml" --out "$scratch/out" --steps 10
 expect_text "^ *Step +Temp +E_pair +E_mol +TotEng +Press$" "the head of the table"
 expect_text "^ *10 +1.12539487029 +-6.30005271976 +0 +-4.61201316721 +-2.559685226$" "step 10"
+
+# A gas that would have 3e14 cells of half a cutoff, with pairs here and there.
+{
+  printf 'a gas\n\n400 atoms\n1 atom types\n-1e5 1e5 xlo xhi\n-1e5 1e5 ylo yhi\n-1e5 1e5 zlo zhi\n\nAtoms # atomic\n\n'
+  awk 'BEGIN { srand(7); for (i = 1; i < 400; i += 2) { x = 2e5 * rand() - 1e5; y = 2e5 * rand() - 1e5; z = 99998 * (rand() < 0.5 ? -1 : 1)
+    printf "%d 1 %.6f %.6f %.6f\n%d 1 %.6f %.6f %.6f\n", i, x, y, z, i + 1, x, y, z + 1.2 } }'
+} >"$scratch/gas.data"
+for ranks in 1 2; do
+  expect_success "$ranks" --state "$scratch/gas.data" --set velocity.temperature=1 --steps 40 --verify "${quiet[@]}"
+  expect_text "^VERIFY ok forces" "a gas on $ranks"
+done
 
 # What isn't known isn't verified: that is a failure too.
 run 1 "${quiet[@]}" --verify --steps 2 --set thermostat.kind=langevin

@@ -20,6 +20,11 @@ for settings in "" "--set list.rebuild=displacement" "--precision fp32" "--preci
   done
 done
 
+# A continued run's series has the frames from before, too.
+cmp "$scratch/whole/trajectory.xdmf" "$scratch/parts/trajectory.xdmf" || fail "trajectory.xdmf differs"
+frames=$(grep -c 'trajectory_000000[0246]0.h5:/particles/all/position/value' "$scratch/parts/trajectory.xdmf")
+if [[ $frames -ne 4 ]]; then fail "trajectory.xdmf has $frames frames instead of 4"; fi
+
 # On several ranks, with atoms that have changed ranks in between.
 for settings in "2" "4 --set list.rebuild=displacement" "4 --set thermostat.kind=nose-hoover"; do
   read -ra more <<<"$settings"

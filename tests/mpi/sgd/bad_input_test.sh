@@ -11,6 +11,8 @@ before=$(checksums "$out")
 refuse() { expect_failure 2 "$1" "${ranks:-1}" "${training[@]}" --out "$out" "${@:2}"; }
 refuse "did you mean.*train.epochs" --set train.epoch=3
 refuse "did you mean.*--reduce" --reduse fast
+refuse "comm.ranks_grid must be .auto.: ranks that train form no grid" --ranks-grid 1x1x1
+refuse "comm.initiation must be one of auto" --initiation host
 refuse "train.batch is 204, and .*data.h5 has 203 samples" --set train.batch=204
 ranks=2 refuse "train.batch = 4 gives 1 grain of 4 to 2 ranks" --set train.batch=4
 ranks=2 refuse "train.batch = 1 gives 1 grain of 1 to 2 ranks" --set train.batch=1 --reduce fast
@@ -30,10 +32,10 @@ faulty label "faulty.h5: train_labels\[17\] is 4, and labels go from 0 to 3"
 faulty nan "faulty.h5: test_features\[2, 1\] isn't finite"
 faulty shape "faulty.h5: train_features and train_labels must be"
 faulty width "faulty.h5: test_features has 5 features per sample, and train_features 6"
-faulty type "faulty.h5"
+faulty type "faulty.h5: array .* holds float64, not float32"
 cp "$data" "$scratch/truncated.h5"
 truncate -s -1000 "$scratch/truncated.h5"
-refuse "truncated.h5" --data "$scratch/truncated.h5"
+refuse "truncated.h5: is not a complete HDF5 file: .*truncated" --data "$scratch/truncated.h5"
 refuse "no_such.h5" --data "$scratch/no_such.h5"
 refuse "checkpoint_00000010.h5" --data "$checkpoint"
 

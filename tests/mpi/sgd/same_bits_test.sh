@@ -30,6 +30,15 @@ expect_success 2 "${training[@]}" --out "$scratch/sharded" --set comm.sharded=tr
 # What is due to the other ranks, and how buckets travel: one of 180 gradients of 8 bytes in each step but the first.
 share=$(figure_of "$scratch/sharded" share_blocked)
 [[ $share =~ ^(0|0\.[0-9]+|[0-9.]+e-[0-9]+)$ ]] || fail "share_blocked is '$share'"
+# What DDP's reports have; and shares are shares.
+awk -v step="$(figure_of "$scratch/sharded" step_us)" -v alone="$(figure_of "$scratch/sharded" step_alone_us)" \
+  -v efficiency="$(figure_of "$scratch/sharded" scaling_efficiency)" -v rate="$(figure_of "$scratch/sharded" samples_per_s)" \
+  -v spread="$(figure_of "$scratch/sharded" samples_per_s_uncertainty)" -v back="$(figure_of "$scratch/sharded" backward_us)" \
+  -v sums="$(figure_of "$scratch/sharded" communication_us)" -v hidden="$(figure_of "$scratch/sharded" hidden_share)" \
+  -v waited="$(figure_of "$scratch/sharded" share_waited)" 'BEGIN { off = efficiency * step / alone - 1
+    exit !(off * off < 1e-6 && rate > 0 && spread > 0 && back > 0 && sums > 0 && hidden != "" && hidden >= 0 && hidden <= 1 &&
+           waited > 0 && waited <= 1) }' || fail "figures of steps and sums don't fit together"
+[[ $(figure_of "$scratch/one" samples_per_s) ]] || fail "a rank alone has no rate"
 [[ $(figure_of "$scratch/sharded" allreduces_of_1024_to_2047_bytes) -eq 27 ]] || fail "the buckets' sizes are not counted"
 [[ -n $(figure_of "$scratch/sharded" allreduces_of_1024_to_2047_bytes_GB_per_s) ]] || fail "no rate of the buckets"
 grep -q "bucket 0, 4 gradients: ReduceScatter of 180 x 8 bytes between 2 ranks" "$scratch/sharded/run.json" ||

@@ -115,6 +115,41 @@ class PlotJacobi(PlotCase):
         self.assertIn("convergence.png", result.stdout)
 
 
+class PlotHistories(PlotCase):
+    """Of md and sgd, which leave no fields."""
+
+    def expect_picture(self, app, name):
+        result = self.plot(app, self.out)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue((self.out / name).read_bytes().startswith(PNG_SIGNATURE), name)
+        self.assertIn(str(self.out / name), result.stdout)
+
+    def expect_error(self, app, text):
+        result = self.plot(app, self.out)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(text, result.stderr)
+        self.assertNotIn("Traceback", result.stderr)
+
+    def test_draws_md_s_energies(self):
+        (self.out / "thermo.csv").write_text("step,temperature,pair_energy,total_energy,pressure,momentum\n"
+                                             "0,1.44,-6.8,-4.6,-5,0\n10,1.1,-6.3,-4.6,-2.5,1e-17\n")
+        self.expect_picture("md", "thermo.png")
+
+    def test_draws_sgd_s_losses_before_and_after_the_first_epoch(self):
+        (self.out / "steps.csv").write_text("step,loss,accuracy,rate\n1,2.3,0.1,0.1\n2,2.1,0.2,0.1\n")
+        (self.out / "epochs.csv").write_text("step,test_loss,test_accuracy\n2,2.2,0.15\n")
+        self.expect_picture("sgd", "loss.png")
+
+    def test_says_which_history_or_column_is_missing(self):
+        self.expect_error("md", "thermo.csv does not exist: is this the --out directory of a run of md?")
+        self.expect_error("sgd", "steps.csv does not exist")
+        (self.out / "thermo.csv").write_text("step,temperature\n0,1\n")
+        self.expect_error("md", "thermo.csv has no column pair_energy")
+        (self.out / "steps.csv").write_text("step,loss,accuracy,rate\n1,2.3,0.1,0.1\n")
+        (self.out / "epochs.csv").write_text("step,test_loss,test_accuracy\n")
+        self.expect_error("sgd", "epochs.csv has no rows")
+
+
 class AllreduceSeries(unittest.TestCase):
     """What is drawn beside what, without drawing."""
 

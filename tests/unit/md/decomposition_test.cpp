@@ -1,5 +1,6 @@
 #include "md/ghosts/decomposition.hpp"
 
+#include "expect_error.hpp"
 #include "md/ghosts/planes.hpp"
 #include "md/load.hpp"
 
@@ -12,6 +13,8 @@
 
 namespace selvage::md {
 namespace {
+
+using app::testing_support::error_message;
 
 const Domain cube{{0, 0, 0}, {12, 12, 12}};
 
@@ -45,6 +48,21 @@ TEST(Decomposition, HasTheSmallestSurface) {
   EXPECT_EQ(Decomposition(cube, 8, 0).ranks(), (std::array<int, 3>{2, 2, 2}));
   EXPECT_EQ(Decomposition({{0, 0, 0}, {1, 1, 40}}, 4, 0).ranks(), (std::array<int, 3>{1, 1, 4}));
   EXPECT_EQ(Decomposition({{0, 0, 0}, {10, 40, 10}}, 4, 0).ranks(), (std::array<int, 3>{1, 4, 1}));
+}
+
+TEST(Decomposition, TakesTheCountsOfBoxesThatItIsGiven) {
+  const Decomposition decomposition(cube, 6, 4, {{6, 1, 1}});
+  EXPECT_EQ(decomposition.ranks(), (std::array<int, 3>{6, 1, 1}));
+  EXPECT_EQ(decomposition.box(), (Domain{{8, 0, 0}, {10, 12, 12}}));
+}
+
+TEST(Decomposition, CountsOfBoxesMakeAsManyAsThereAreRanks) {
+  const auto refused = [](const std::array<int, 3>& counts) {
+    return error_message(ErrorKind::input, [&] { static_cast<void>(Decomposition(cube, 6, 0, counts)); });
+  };
+  EXPECT_EQ(refused({2, 2, 1}), "comm.ranks_grid 2x2x1 is for 4 ranks, and there are 6");
+  // 2^64 boxes, which is 0 in 64 bits.
+  EXPECT_EQ(refused({1 << 30, 1 << 30, 16}).find("comm.ranks_grid 1073741824x1073741824x16 is for 1.8"), 0u);
 }
 
 /// Points in a ball off the middle.

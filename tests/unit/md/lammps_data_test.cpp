@@ -54,6 +54,12 @@ TEST(LammpsData, ImagesAndVelocitiesMayBeMissing) {
   EXPECT_EQ(file.state.velocities[1].z, 0);
 }
 
+TEST(LammpsData, ABoxOfZeroTiltIsNotTilted) {
+  const StateFile file = read(header + "0 0.0 -0e0 xy xz yz\n" + "Atoms\n\n1 1 +0.5 0 0\n2 1 1 1 1\n");
+  EXPECT_EQ(file.state.domain, (Domain{{-1, 0, 0}, {4.5, 5, 6}}));
+  EXPECT_EQ(file.state.positions[0].x, 0.5);
+}
+
 void expect_refusal(const std::string& text, const std::string& message) {
   EXPECT_EQ(error_message(ErrorKind::input, [&] { static_cast<void>(read(text)); }), message);
 }
@@ -67,6 +73,9 @@ TEST(LammpsData, WhatItCantUseIsNamedWithItsLine) {
   expect_refusal("x\n3000000000 atoms\n", "a.data:2: 3000000000 atoms are not 1 to 2147483647");
   expect_refusal("x\n2 atom types\n", "a.data:2: 2 atom types, and md knows one");
   expect_refusal("x\n0.5 0 0 xy xz yz\n", "a.data:2: '0.5 0 0 xy xz yz' is not known in the header");
+  expect_refusal("x\n0 2.5 0 xy xz yz\n", "a.data:2: '0 2.5 0 xy xz yz' is not known in the header");
+  expect_refusal("x\n1 bonds\n", "a.data:2: '1 bonds' is not known in the header");
+  expect_refusal("x\nno bonds\n", "a.data:2: 'no bonds' is not known in the header");
   expect_refusal(header, "a.data:9: the file ends without a section Atoms");
   expect_refusal(header + "Atoms\n\n1 1 0 0 0\n", "a.data:12: the section Atoms ends after 1 of 2 lines");
   expect_refusal(header + atoms + "4 1 0 0 0\n",
@@ -80,6 +89,13 @@ TEST(LammpsData, WhatItCantUseIsNamedWithItsLine) {
   expect_refusal(header + "Bonds\n\n1 1 1 2\n", "a.data:10: md knows no section Bonds");
   expect_refusal(header + atoms + "\nVelocities\n\n3 1 2 3\n4 1 2 3\n",
                  "a.data:18: atom 4 has a velocity and no position");
+  expect_refusal(header + atoms + "\nVelocities\n\n3 1 2 3\n3 1 2 3\n",
+                 "a.data:18: atom 3 has a velocity already");
+  expect_refusal(header + "Atoms # full\n\n1 1 1 0 0 0 0 0\n",
+                 "a.data:10: atom style full, and md knows only atomic");
+  // The second line has lost its end.
+  expect_refusal(header + "Atoms\n\n1 1 0 0 0 0 0 0\n2 1 1 1 1\n",
+                 "a.data:13: 5 words, and 8 in the lines before");
   expect_refusal(header + "Velocities\n\n3 1 2 3\n", "a.data:10: the section Velocities comes before Atoms");
 }
 
