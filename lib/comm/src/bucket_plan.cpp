@@ -214,9 +214,8 @@ void BucketPlan::make_buckets() {
 }
 
 int BucketPlan::multiprocessors() const {
-  constexpr int enough_for_two = 32;
-  constexpr int enough_for_more = 16;
-  return options_.multiprocessors.value_or(context_->size() <= 2 ? enough_for_two : enough_for_more);
+  constexpr int enough_to_fill_links = 16;
+  return options_.multiprocessors.value_or(enough_to_fill_links);
 }
 
 std::unique_ptr<CollectivePlan> BucketPlan::make_collective(const Elements& elements,

@@ -25,8 +25,8 @@ struct GradientBucketsOptions {
   ReduceOperation operation = ReduceOperation::average;
   /// Of every bucket, as in AllreduceOptions.
   std::optional<AllreduceAlgorithm> algorithm = {};
-  /// As in AllreduceOptions. None given: 32 between two ranks and 16 between more, with which a step takes about as long as
-  /// with all, and more of the sums is hidden behind what runs beside them.
+  /// As in AllreduceOptions. None given: 16, with which a step takes about as long as with all, and more of the sums is
+  /// hidden behind what runs beside them.
   std::optional<int> multiprocessors = {};
   bool fast = false;
   /// A bucket has no more, unless a single gradient has.
