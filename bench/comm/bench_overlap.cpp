@@ -183,8 +183,9 @@ void report(benchmark::State& state, const std::string& name, const Context& con
 int main(int argc, char** argv) {
   using namespace selvage::bench;
   return mpi_bench_main(argc, argv, [&](MPI_Comm comm, std::vector<Record>& records) {
-    // On hosts the caller's own thread reduces.
-    if (on_host) return;
+    if (on_host)
+      throw selvage::Error(selvage::ErrorKind::unsupported,
+                           "it is for GPUs: on hosts the caller's own thread reduces, beside nothing");
     const selvage::Context shared(comm);
     using enum selvage::AllreduceAlgorithm;
     for (const std::int64_t bytes : {std::int64_t{25} << 20, std::int64_t{4} << 20}) {

@@ -18,20 +18,17 @@ constexpr std::string_view construction = "the construction of a TiledAllreduce"
 
 TilePlan::TilePlan(std::shared_ptr<ContextState> context, const Executor& executor,
                    const TiledAllreduceOptions& options, const Elements& elements)
-    : context_(std::move(context)),
-      options_(options),
-      elements_(elements),
-      // Also checks that all ranks make the same.
-      whole_(std::make_unique<CollectivePlan>(
-          context_, executor,
-          AllreduceOptions{.operation = options.operation, .multiprocessors = options.multiprocessors},
-          elements)) {
+    : context_(std::move(context)), options_(options), elements_(elements) {
   constexpr std::int64_t line = 64;
   context_->all_or_none(construction, [&] {
     if (options_.tile_elements < line || options_.tile_elements % line != 0)
       throw Error(ErrorKind::usage,
                   fmt::format("tiles of {} elements: give a multiple of {}", options_.tile_elements, line));
   });
+  // Also checks that all ranks make the same.
+  whole_ = std::make_unique<CollectivePlan>(
+      context_, executor,
+      AllreduceOptions{.operation = options.operation, .multiprocessors = options.multiprocessors}, elements);
   const auto lines =
       context_->extremes({static_cast<int>(options_.tile_elements / line)}, construction).front();
   if (lines.smallest != lines.largest)

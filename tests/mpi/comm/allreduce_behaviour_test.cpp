@@ -132,7 +132,8 @@ TEST_P(AllreduceTimeout, NamesTheRankThatNeverCalls) {
   const ScopedVariable variable("SELVAGE_TIMEOUT_MS", "300");
   const Context context(MPI_COMM_WORLD);
   if (context.size() == 1) GTEST_SKIP() << "nobody to wait for";
-  const Kokkos::View<double*, Space> view("gradients", 1000);
+  // Long enough that a message's sender waits for its receiver.
+  const Kokkos::View<double*, Space> view("gradients", 100'000);
   std::optional<Allreduce> planned;
   const auto refusal = thrown_by([&] { planned.emplace(Space(), context, GetParam(), view); });
   if (refusal && refusal->kind() == ErrorKind::unsupported) GTEST_SKIP() << refusal->message();
@@ -148,7 +149,9 @@ TEST_P(AllreduceTimeout, NamesTheRankThatNeverCalls) {
     EXPECT_TRUE(error.has_value());
     const std::string message = error ? error->message() : "nothing was thrown";
     EXPECT_EQ(error ? to_string(error->kind()) : "", to_string(ErrorKind::timeout)) << message;
-    names_it = message.find("rank " + std::to_string(last)) != std::string::npos ? 1 : 0;
+    const std::string name = "rank " + std::to_string(last);
+    names_it = message.find(name) != std::string::npos ? 1 : 0;
+    EXPECT_EQ(message.find(name), message.rfind(name)) << "once: " << message;
     // Where not all wait for all, some wait for those that wait for it.
     const bool waits_for_all = allreduce.algorithm() == Algorithm::one_shot ||
                                allreduce.algorithm() == Algorithm::two_shot ||

@@ -1,6 +1,7 @@
 #include "allreduce_elements.hpp"
 #include "thrown.hpp"
 
+#include <selvage/comm/allreduce.hpp>
 #include <selvage/comm/detail/signal.hpp>
 #include <selvage/comm/tiled_allreduce.hpp>
 
@@ -170,6 +171,22 @@ TEST_F(TiledAllreduceTest, RefusesDifferentTilesOnEveryRank) {
   EXPECT_EQ(error->kind(), ErrorKind::usage);
   EXPECT_NE(error->message().find("64 elements on rank 0, 128 on rank 1"), std::string::npos)
       << error->message();
+}
+
+TEST_F(TiledAllreduceTest, IsNoAllreduceOfOtherRanks) {
+  if (context_.size() < 2) GTEST_SKIP() << "takes two ranks";
+  const Elements<float> elements(context_, 1000, 0, true);
+  const std::string message = message_on_all_ranks(ErrorKind::usage, [&] {
+    if (context_.rank() == 0) {
+      Allreduce(Space(), context_, {.multiprocessors = 16}, elements.view);
+    } else {
+      TiledAllreduce(Space(), context_, {.multiprocessors = 16}, elements.view);
+    }
+  });
+  EXPECT_EQ(message,
+            "ranks don't make the same calls in the same order: rank 0 is in the construction of an "
+            "Allreduce, rank 1 "
+            "in the construction of a TiledAllreduce");
 }
 
 TEST_F(TiledAllreduceTest, StartsAndFinishesInTurn) {

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 namespace selvage::detail {
 
 PendingMessages::~PendingMessages() {
@@ -56,7 +58,7 @@ bool PendingMessages::are_done() {
 
 std::string PendingMessages::describe(const char* what) const {
   std::string late;
-  for (const int rank : ranks_)
+  for (const int rank : std::set(ranks_.begin(), ranks_.end()))
     late += fmt::format("{}rank {} ({} by MPI)", late.empty() ? "" : ", ", rank, what);
   return late;
 }
