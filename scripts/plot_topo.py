@@ -69,10 +69,12 @@ def plot_traffic(mapped, matrix, out_dir, save):
         raise ValueError(f"the traffic is of {matrix.shape[0]} ranks, the placement of {len(mapped['ranks'])}")
     by_place = sorted(range(len(mapped["ranks"])), key=lambda r: (mapped["ranks"][r]["host"], mapped["ranks"][r]["slot"]))
     host_ends = np.cumsum([host["slots"] for host in mapped["hosts"]])[:-1]
+    # Where slots stay free, fewer ranks are on a host.
+    placed_ends = np.cumsum(np.bincount([rank["host"] for rank in mapped["ranks"]], minlength=len(mapped["hosts"])))[:-1]
     figure, axes = plt.subplots(1, 2, figsize=(11, 5), constrained_layout=True)
     norm = scale_of(matrix)
     draw_matrix(axes[0], matrix, "by rank", host_ends, norm)
-    image = draw_matrix(axes[1], matrix[np.ix_(by_place, by_place)], f"by place: {mapped['method']}", host_ends, norm)
+    image = draw_matrix(axes[1], matrix[np.ix_(by_place, by_place)], f"by place: {mapped['method']}", placed_ends, norm)
     figure.colorbar(image, ax=axes, label="bytes")
     figure.suptitle("who talks to whom; lines part hosts")
     return save(figure, out_dir / "traffic.png")

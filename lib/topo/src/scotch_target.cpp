@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <set>
 
 namespace selvage::topo {
@@ -126,6 +127,46 @@ FabricParts cmplt_parts(Words& words) {
           .endpoints = {}};
 }
 
+int hops(int a, int b, const std::vector<int>& sizes, bool is_torus) {
+  int hops = 0;
+  for (const int size : sizes) {
+    const int apart = std::abs(a % size - b % size);
+    hops += is_torus ? std::min(apart, size - apart) : apart;
+    a /= size;
+    b /= size;
+  }
+  return hops;
+}
+
+/// Targets on a grid, the first dimension the fastest; a hop costs 1.
+FabricParts grid_parts(Words& words, const std::vector<int>& sizes, bool is_torus) {
+  std::int64_t targets = 1;
+  for (const int size : sizes) {
+    targets *= size;
+    if (targets > Fabric::max_hosts) words.fail(fmt::format("more than {} targets", Fabric::max_hosts));
+  }
+  FabricParts parts;
+  for (int a = 0; a < static_cast<int>(targets); ++a) {
+    parts.hosts.push_back({fmt::format("target{}", a), 1, {}});
+    for (int b = 0; b < static_cast<int>(targets); ++b)
+      parts.host_costs.push_back(static_cast<std::uint32_t>(hops(a, b, sizes, is_torus)));
+  }
+  return parts;
+}
+
+std::vector<int> read_sizes(Words& words, std::size_t dimensions) {
+  std::vector<int> sizes;
+  while (sizes.size() < dimensions)
+    sizes.push_back(words.number("the size of a dimension", 1, Fabric::max_hosts));
+  return sizes;
+}
+
+FabricParts hcub_parts(Words& words) {
+  constexpr int most_dimensions = 13;
+  const int dimensions = words.number("the number of dimensions", 1, most_dimensions);
+  return grid_parts(words, std::vector<int>(static_cast<std::size_t>(dimensions), 2), false);
+}
+
 FabricParts deco_parts(Words& words) {
   if (words.number("the kind of decomposition", 0, 2) != 0) {
     words.fail("only 'deco 0' can be read, which lists all distances");
@@ -165,8 +206,15 @@ Fabric fabric_from_scotch_target(std::string_view text, const std::string& name)
     parts = cmplt_parts(words);
   } else if (kind == "deco") {
     parts = deco_parts(words);
+  } else if (kind == "mesh2D" || kind == "mesh3D") {
+    parts = grid_parts(words, read_sizes(words, kind == "mesh2D" ? 2 : 3), false);
+  } else if (kind == "torus2D" || kind == "torus3D") {
+    parts = grid_parts(words, read_sizes(words, kind == "torus2D" ? 2 : 3), true);
+  } else if (kind == "hcub") {
+    parts = hcub_parts(words);
   } else {
-    words.fail(fmt::format("'{}' is none of tleaf, cmplt and deco", shown(kind)));
+    words.fail(fmt::format("'{}' is none of tleaf, cmplt, mesh2D, mesh3D, torus2D, torus3D, hcub and deco",
+                           shown(kind)));
   }
   words.end();
   parts.description = fmt::format("{}, {} targets", kind, name);

@@ -135,13 +135,28 @@ TEST(ScotchTarget, ReadsCompleteGraphsAndDistances) {
   EXPECT_EQ(fabric.cost(1, 2), 2u);
 }
 
+TEST(ScotchTarget, ReadsMeshesToriAndHypercubes) {
+  const Fabric mesh = fabric_from_scotch_target("mesh2D 4 3", "t");
+  EXPECT_EQ(mesh.host_count(), 12);
+  EXPECT_EQ(mesh.cost(0, 3), 3U);
+  EXPECT_EQ(mesh.cost(0, 4), 1U);
+  EXPECT_EQ(mesh.cost(0, 11), 5U);
+  EXPECT_EQ(fabric_from_scotch_target("torus2D 4 3", "t").cost(0, 11), 2U);
+  EXPECT_EQ(fabric_from_scotch_target("hcub 3", "t").cost(0, 7), 3U);
+  EXPECT_EQ(fabric_from_scotch_target("torus3D 1 1 5", "t").cost(0, 3), 2U);
+}
+
 TEST(ScotchTarget, NamesFileAndLineOfWhatIsWrong) {
   const auto message = [](const char* text) {
     return input_error([&] { (void)fabric_from_scotch_target(text, "t.tgt"); });
   };
   EXPECT_EQ(message(""), "t.tgt:1: the file ends before the kind of target");
-  EXPECT_EQ(message("mesh2D 4 4"), "t.tgt:1: 'mesh2D' is none of tleaf, cmplt and deco");
-  EXPECT_EQ(message("\xff\x1b[31m 4"), "t.tgt:1: '??[31m' is none of tleaf, cmplt and deco");
+  EXPECT_EQ(message("\xff\x1b[31m 4"),
+            "t.tgt:1: '??[31m' is none of tleaf, cmplt, mesh2D, mesh3D, torus2D, torus3D, hcub and deco");
+  EXPECT_NE(message("mesh4D 2 2 2 2"), "");
+  EXPECT_EQ(message("mesh2D 4"), "t.tgt:1: the file ends before the size of a dimension");
+  EXPECT_EQ(message("torus3D 100 100\n100"), "t.tgt:2: more than 8192 targets");
+  EXPECT_EQ(message("hcub 14"), "t.tgt:1: the number of dimensions '14' is not a whole number from 1 to 13");
   EXPECT_EQ(message("cmplt 0"), "t.tgt:1: the number of targets '0' is not a whole number from 1 to 8192");
   EXPECT_EQ(message("cmplt\n4 4"), "t.tgt:2: there is more in the file than the target needs");
   EXPECT_EQ(message("tleaf 2 4 1"), "t.tgt:1: the file ends before the size of a level");
@@ -157,8 +172,8 @@ TEST(ScotchTarget, NamesFileAndLineOfWhatIsWrong) {
 }
 
 TEST(ScotchTarget, SurvivesMutations) {
-  for (const char* text :
-       {"tleaf\n3 2 30 2 20 3 7\n", "cmplt 12\n", "deco 0\n3 5\n4 1 4\n6 1 5\n8 1 3\n9\n7 2\n"}) {
+  for (const char* text : {"tleaf\n3 2 30 2 20 3 7\n", "cmplt 12\n", "torus3D 4 2 3\n",
+                           "deco 0\n3 5\n4 1 4\n6 1 5\n8 1 3\n9\n7 2\n"}) {
     expect_only_input_errors(
         text, [](const std::string& input) { (void)fabric_from_scotch_target(input, "t"); }, 300);
   }

@@ -26,8 +26,10 @@ void collect_targets(SCOTCH_Arch* arch, const SCOTCH_ArchDom& domain,
 }
 
 TEST(ScotchTarget, CostsWhatScotchItselfCounts) {
-  for (const std::string text : {"tleaf\n3 2 30 2 20 3 7\n", "tleaf\n1 5 4\n", "tleaf\n2 3 9 2 1\n",
-                                 "cmplt\n6\n", "deco\n0\n4 7\n0 1 4\n1 1 5\n2 1 6\n3 1 7\n1\n5 6\n7 8 2\n"}) {
+  for (const std::string text :
+       {"tleaf\n3 2 30 2 20 3 7\n", "tleaf\n1 5 4\n", "tleaf\n2 3 9 2 1\n", "cmplt\n6\n", "mesh2D 4 3\n",
+        "mesh3D 2 3 4\n", "torus2D 5 4\n", "torus3D 2 5 3\n", "hcub 4\n",
+        "deco\n0\n4 7\n0 1 4\n1 1 5\n2 1 6\n3 1 7\n1\n5 6\n7 8 2\n"}) {
     FILE* file = fmemopen(const_cast<char*>(text.data()), text.size(), "r");
     SCOTCH_Arch arch;
     SCOTCH_archInit(&arch);

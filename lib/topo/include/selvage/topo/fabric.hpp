@@ -146,9 +146,10 @@ struct SlurmTopologyOptions {
 [[nodiscard]] Fabric fabric_from_slurm(std::string_view text, const std::string& name,
                                        const SlurmTopologyOptions& options = {});
 
-/// The targets of a Scotch target file (.tgt): `tleaf`, `cmplt` and `deco 0`.
+/// The targets of a Scotch target file (.tgt): `tleaf`, `cmplt`, `mesh2D`, `mesh3D`, `torus2D`, `torus3D`, `hcub` and
+/// `deco 0`.
 ///
-/// The last level of a `tleaf` is a host; `cmplt` is one host; in `deco` each target is a host of one slot.
+/// The last level of a `tleaf` is a host; `cmplt` is one host; in the others each target is a host of one slot.
 /// \param name  what errors call the text
 /// \throws Error{input}
 [[nodiscard]] Fabric fabric_from_scotch_target(std::string_view text, const std::string& name);
