@@ -96,7 +96,12 @@ class Overlap {
     return hidden("reduce", "both");
   }
   [[nodiscard]] Record record(const std::string& name, double value) const {
-    Record record{.name = name, .value = value, .unit = "%", .better = "higher", .floor = 100};
+    Record record;
+    record.name = name;
+    record.value = value;
+    record.unit = "%";
+    record.better = "higher";
+    record.floor = 100;
     record.choice = to_string(buckets_->report().front().algorithm);
     record.verified = true;
     record.repetitions = rounds;
