@@ -214,8 +214,8 @@ void BucketPlan::make_buckets() {
 }
 
 int BucketPlan::multiprocessors() const {
-  constexpr int enough_to_fill_links = 16;
-  return options_.multiprocessors.value_or(enough_to_fill_links);
+  constexpr int about_enough_to_fill_links = 12;
+  return options_.multiprocessors.value_or(about_enough_to_fill_links);
 }
 
 std::unique_ptr<CollectivePlan> BucketPlan::make_collective(const Elements& elements,

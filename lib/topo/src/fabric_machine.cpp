@@ -1,3 +1,4 @@
+#include "describe_lines.hpp"
 #include "host_tree.hpp"
 
 #include <selvage/error.hpp>
@@ -135,8 +136,8 @@ Fabric fabric_from_machine(const Machine& machine, const MachineCosts& costs) {
   check_size(machine);
   const GpuCosts gpu_costs(machine.physical_hosts(), costs);
   FabricParts parts;
-  parts.description =
-      fmt::format("machine, {} ranks on {} hosts", machine.rank_count(), machine.host_count());
+  parts.description = fmt::format("machine, {} on {}", counted(machine.rank_count(), "rank"),
+                                  counted(machine.host_count(), "host"));
   for (int host = 0; host < machine.host_count(); ++host) {
     parts.hosts.push_back(host_of(machine, host, gpu_costs, costs));
   }

@@ -1,3 +1,4 @@
+#include "describe_lines.hpp"
 #include "host_tree.hpp"
 
 #include <selvage/error.hpp>
@@ -138,8 +139,9 @@ Fabric fabric_from_probes(const Probes& probes) {
     if (host == hosts.end()) host = hosts.insert(host, {.name = name, .ranks = {}});
     host->ranks.push_back(rank);
   }
-  return timed_fabric(times, hosts, probes.rank_count(),
-                      fmt::format("probed, {} ranks on {} hosts", probes.rank_count(), hosts.size()));
+  return timed_fabric(
+      times, hosts, probes.rank_count(),
+      fmt::format("probed, {} on {}", counted(probes.rank_count(), "rank"), counted(hosts.size(), "host")));
 }
 
 Fabric fabric_from_machine(const Machine& machine, const Probes& probes, const std::string& name,
@@ -156,10 +158,10 @@ Fabric fabric_from_machine(const Machine& machine, const Probes& probes, const s
       static_cast<std::size_t>(machine.rank_count()) * static_cast<std::size_t>(machine.rank_count() - 1) / 2;
   const std::string part =
       measured.pairs == all ? "" : fmt::format(" for {} of {} pairs of ranks", measured.pairs, all);
-  return timed_fabric(
-      times, hosts, machine.rank_count(),
-      fmt::format("measured by {}{}, {} ranks on {} hosts", name, part, machine.rank_count(), hosts.size()),
-      tree_of_hosts(machine));
+  return timed_fabric(times, hosts, machine.rank_count(),
+                      fmt::format("measured by {}{}, {} on {}", name, part,
+                                  counted(machine.rank_count(), "rank"), counted(hosts.size(), "host")),
+                      tree_of_hosts(machine));
 }
 
 }  // namespace selvage::topo

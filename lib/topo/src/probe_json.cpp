@@ -213,7 +213,8 @@ Probes probes_from_json(std::string_view text, const std::string& name) {
 }
 
 Probes read_probes(const std::string& path) {
-  return probes_from_json(read_text_file(path), path);
+  constexpr std::size_t most_bytes = std::size_t{256} << 20;
+  return probes_from_json(read_text_file(path, most_bytes), path);
 }
 
 }  // namespace selvage::topo

@@ -1,3 +1,5 @@
+#include "describe_lines.hpp"
+
 #include <selvage/topo/probe.hpp>
 
 #include <fmt/format.h>
@@ -56,7 +58,7 @@ void append_ranks(std::string& text, const Probes& probes) {
 
 void append_gpus(std::string& text, const GpuProbes& probes, const std::vector<std::size_t>& latency_bytes) {
   const auto size = static_cast<int>(probes.gpus.size());
-  text += fmt::format("\n{} GPUs, by stores and copies\n", size);
+  text += fmt::format("\n{}, by stores and copies\n", counted(probes.gpus.size(), "GPU"));
   for (int gpu = 0; gpu < size; ++gpu) {
     const ProbedGpu& named = probes.gpus[static_cast<std::size_t>(gpu)];
     text += fmt::format("{:>5}  {} {} {}\n", gpu, named.host, named.pci_bus_id, named.uuid);
@@ -90,7 +92,7 @@ void append_gpus(std::string& text, const GpuProbes& probes, const std::vector<s
 }  // namespace
 
 std::string describe(const Probes& probes) {
-  std::string text = fmt::format("{} ranks, host memory, by MPI\n", probes.rank_count());
+  std::string text = fmt::format("{}, host memory, by MPI\n", counted(probes.rank_count(), "rank"));
   for (int rank = 0; rank < probes.rank_count(); ++rank)
     text += fmt::format("{:>5}  {}\n", rank, probes.hosts[static_cast<std::size_t>(rank)]);
   if (!probes.pairs.empty()) append_ranks(text, probes);

@@ -27,13 +27,15 @@ using File = std::unique_ptr<FILE, Close>;
 
 }  // namespace
 
-std::string read_text_file(const std::string& path) {
+std::string read_text_file(const std::string& path, std::size_t most_bytes) {
   const File file(std::fopen(path.c_str(), "rb"));
   if (!file) fail(ErrorKind::input, "read", path);
   std::string text;
   std::array<char, 65536> buffer;
   for (std::size_t bytes; (bytes = std::fread(buffer.data(), 1, buffer.size(), file.get())) > 0;) {
     text.append(buffer.data(), bytes);
+    if (text.size() > most_bytes)
+      throw Error(ErrorKind::input, fmt::format("{} holds more than {} bytes", path, most_bytes));
   }
   if (std::ferror(file.get()) != 0) fail(ErrorKind::input, "read", path);
   return text;

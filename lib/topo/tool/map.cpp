@@ -1,4 +1,5 @@
 #include "command.hpp"
+#include "describe_lines.hpp"
 #include "fabric_option.hpp"
 #include "text_file.hpp"
 #include "traffic_option.hpp"
@@ -124,8 +125,8 @@ std::string cores_text(const PlacementPlan& plan) {
 std::string table_text(const MappingProblem& problem, const PortfolioResult& result,
                        const PlacementPlan& plan, bool with_links) {
   const Metrics& of_default = result.methods.front().metrics;
-  std::string text =
-      fmt::format("{} ranks on {}\n\n", problem.traffic.rank_count(), problem.fabric.description());
+  std::string text = fmt::format("{} on {}\n\n", counted(problem.traffic.rank_count(), "rank"),
+                                 problem.fabric.description());
   text +=
       "| method | hop-bytes | of default | dilation | largest | bytes between hosts | largest link load |\n";
   text += "|---|---|---|---|---|---|---|\n";

@@ -1,4 +1,5 @@
 #include "command.hpp"
+#include "describe_lines.hpp"
 
 #include <selvage/error.hpp>
 #include <selvage/topo/traffic_file.hpp>
@@ -86,7 +87,7 @@ void append_histogram(std::string& text, const TrafficFacts& facts) {
 std::string table_of(const Traffic& traffic, const Options& options) {
   const TrafficFacts& facts = traffic.facts();
   const Totals totals = totals_of(traffic);
-  std::string text = fmt::format("{} ranks{}\n", traffic.rank_count(),
+  std::string text = fmt::format("{}{}\n", counted(traffic.rank_count(), "rank"),
                                  facts.mpi_library ? fmt::format(", {}", *facts.mpi_library) : "");
   if (facts.seconds && facts.communication_seconds && *facts.seconds > 0)
     text += fmt::format("{:.3f} s, of which {:.3f} s ({:.1f} %) in MPI\n", *facts.seconds,

@@ -93,7 +93,7 @@ TEST_F(TopoToolMachine, MapsToTheMachineOfAFile) {
   const Ended ended =
       tool(fmt::format("map --pattern 2d-2x2 --fabric machine:{}/hwloc.xml", SELVAGE_TOPO_SAMPLES));
   EXPECT_EQ(ended.exit_code, 0) << ended.output;
-  EXPECT_NE(ended.output.find("4 ranks on machine, 4 ranks on 1 hosts"), std::string::npos) << ended.output;
+  EXPECT_NE(ended.output.find("4 ranks on machine, 4 ranks on 1 host"), std::string::npos) << ended.output;
 }
 
 TEST_F(TopoToolMachine, EndsWithTwoAndOneMessageOnAForeignFile) {
@@ -132,7 +132,7 @@ TEST_F(TopoToolMachine, SaysThatItFallsBackWhereScontrolIsOfNoUse) {
   const Ended refused = tool_beside_scontrol("exit 1\n", map);
   EXPECT_EQ(refused.exit_code, 0);
   EXPECT_EQ(occurrences(refused.output, said("scontrol show topology failed")), 1) << refused.output;
-  EXPECT_EQ(occurrences(refused.output, "1 ranks on machine, 1 ranks on 1 hosts"), 1) << refused.output;
+  EXPECT_EQ(occurrences(refused.output, "1 rank on machine, 1 rank on 1 host"), 1) << refused.output;
   const Ended missing = tool_beside_scontrol("exit 127\n", map);
   EXPECT_EQ(occurrences(missing.output, said("there is no scontrol")), 1) << missing.output;
   const Ended flat = tool_beside_scontrol("echo 'No topology information available'\n", map);

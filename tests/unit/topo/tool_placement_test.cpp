@@ -92,7 +92,7 @@ TEST_F(TopoToolFiles, SaysWhereAFabricHasNoCores) {
 TEST_F(TopoToolFiles, MapsOntoTheJobUnderMpirunAndPrintsOnce) {
   const Ended ended = tool_on(4, "map --pattern 2d-2x2 --links");
   EXPECT_EQ(ended.exit_code, 0) << ended.output;
-  EXPECT_EQ(occurrences(ended.output, "4 ranks on machine, 4 ranks on 1 hosts"), 1) << ended.output;
+  EXPECT_EQ(occurrences(ended.output, "4 ranks on machine, 4 ranks on 1 host"), 1) << ended.output;
   EXPECT_EQ(occurrences(ended.output, "chosen: default"), 1) << ended.output;
 }
 
@@ -135,21 +135,21 @@ TEST_F(TopoToolFiles, ProbesAJobAndMapsOntoWhatItMeasured) {
   EXPECT_EQ(occurrences(probed.output, "2 ranks, host memory, by MPI"), 1) << probed.output;
   const Ended mapped = tool(fmt::format("map --pattern 2d-2x1 --fabric probed:{}", probes));
   EXPECT_EQ(mapped.exit_code, 0) << mapped.output;
-  EXPECT_NE(mapped.output.find("probed, 2 ranks on 1 hosts"), std::string::npos) << mapped.output;
+  EXPECT_NE(mapped.output.find("probed, 2 ranks on 1 host"), std::string::npos) << mapped.output;
 }
 
 TEST_F(TopoToolFiles, MapsOntoTheJobByWhatWasMeasured) {
   const std::string probes = path_of("probes.json");
   ASSERT_EQ(tool_on(2, fmt::format("probe --no-gpus --output {}", probes)).exit_code, 0);
   const Ended named = tool_on(2, fmt::format("map --pattern 2d-2x1 --probes {}", probes));
-  EXPECT_NE(named.output.find(fmt::format("measured by {}, 2 ranks on 1 hosts", probes)), std::string::npos)
+  EXPECT_NE(named.output.find(fmt::format("measured by {}, 2 ranks on 1 host", probes)), std::string::npos)
       << named.output;
   setenv("SELVAGE_PROBES", probes.c_str(), 1);
   const Ended saved = tool_on(2, "map --pattern 2d-2x1");
   setenv("SELVAGE_PROBES", "off", 1);
   const Ended without = tool_on(2, "map --pattern 2d-2x1");
   EXPECT_EQ(saved.output, named.output);
-  EXPECT_NE(without.output.find("machine, 2 ranks on 1 hosts"), std::string::npos) << without.output;
+  EXPECT_NE(without.output.find("machine, 2 ranks on 1 host"), std::string::npos) << without.output;
   const Ended useless = tool(fmt::format("map --pattern 2d-2x1 --fabric flat --probes {}", probes));
   EXPECT_EQ(useless.exit_code, 2);
   EXPECT_NE(useless.output.find("--probes needs a machine"), std::string::npos) << useless.output;

@@ -25,7 +25,7 @@ struct GradientBucketsOptions {
   ReduceOperation operation = ReduceOperation::average;
   /// Of every bucket, as in AllreduceOptions.
   std::optional<AllreduceAlgorithm> algorithm = {};
-  /// As in AllreduceOptions. None given: 16, with which a step takes about as long as with all, and more of the sums is
+  /// As in AllreduceOptions. None given: 12, with which a step takes about as long as with all, and more of the sums is
   /// hidden behind what runs beside them.
   std::optional<int> multiprocessors = {};
   bool fast = false;
