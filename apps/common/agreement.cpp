@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <system_error>
 #include <thread>
@@ -24,6 +25,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int report_tag = 0x5e1f;
 constexpr int verdict_tag = 0x5e20;
+/// What a rank that listens has for taking a message, while others are known or feared to be missing.
+constexpr std::chrono::milliseconds time_to_take{500};
 
 /// How a rank's work ended, or, as a verdict, how everybody's did. Sent as bytes between ranks of one
 /// program.
@@ -63,19 +66,49 @@ Outcome outcome_of(const std::function<void()>& work, int rank) {
                     outcome.rank);
 }
 
-/// Waits for one message; false when the deadline passes first (the receive is then cancelled).
-bool wait_until(MPI_Request& request, Clock::time_point deadline) {
+/// False when the deadline passes first.
+bool done_until(std::vector<MPI_Request>& requests, Clock::time_point deadline) {
   int done = 0;
   while (true) {
-    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test while ranks agree");
-    if (done) return true;
-    if (Clock::now() >= deadline) break;
+    check_mpi(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
+              "MPI_Testall while ranks agree");
+    if (done || Clock::now() >= deadline) return done != 0;
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
+}
+
+/// Waits for one message; false when the deadline passes first (the receive is then cancelled).
+bool received_until(MPI_Request request, Clock::time_point deadline) {
+  std::vector<MPI_Request> requests = {request};
+  if (done_until(requests, deadline)) return true;
   check_mpi(MPI_Cancel(&request), "MPI_Cancel of a message that never came");
   check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait for a cancelled receive");
   return false;
 }
+
+/// One outcome on its way to ranks of which some may have stopped: a blocking send to those could wait forever.
+class Sending {
+ public:
+  Sending(MPI_Comm comm, const Outcome& outcome, int tag)
+      : comm_(comm), tag_(tag), outcome_(std::make_unique<Outcome>(outcome)) {}
+
+  void start(int target) {
+    requests_.push_back(MPI_REQUEST_NULL);
+    check_mpi(MPI_Isend(outcome_.get(), sizeof(Outcome), MPI_BYTE, target, tag_, comm_, &requests_.back()),
+              "MPI_Isend of an outcome");
+  }
+
+  /// MPI still reads what hasn't been taken by then, so that is left behind.
+  void finish(Clock::time_point deadline) {
+    if (!done_until(requests_, deadline)) static_cast<void>(outcome_.release());
+  }
+
+ private:
+  MPI_Comm comm_;
+  int tag_;
+  std::unique_ptr<Outcome> outcome_;
+  std::vector<MPI_Request> requests_;
+};
 
 struct Agreement {
   MPI_Comm comm;
@@ -106,7 +139,7 @@ struct Agreement {
     }
     for (int source = 1; source < ranks; ++source) {
       const auto i = static_cast<std::size_t>(source);
-      if (!wait_until(requests[i], deadline)) {
+      if (!received_until(requests[i], deadline)) {
         if (!missing) missing = late(source);
       } else if (reports[i].failed && !first) {
         first = reports[i];
@@ -118,20 +151,23 @@ struct Agreement {
   }
 
   void announce(const Outcome& verdict) const {
-    for (int target = 1; target < ranks; ++target) {
-      check_mpi(MPI_Send(&verdict, sizeof(Outcome), MPI_BYTE, target, verdict_tag, comm),
-                "MPI_Send of a verdict");
-    }
+    Sending sending(comm, verdict, verdict_tag);
+    for (int target = 1; target < ranks; ++target) sending.start(target);
+    sending.finish(Clock::now() +
+                   (verdict.rank_missing ? time_to_take : std::chrono::milliseconds(timeout_ms)));
   }
 
   /// The other ranks report and wait for the verdict, a little longer than rank 0 waits for them.
   Outcome ask(const Outcome& own, Clock::time_point deadline) const {
-    check_mpi(MPI_Send(&own, sizeof(Outcome), MPI_BYTE, 0, report_tag, comm), "MPI_Send of a rank's outcome");
+    Sending sending(comm, own, report_tag);
+    sending.start(0);
     Outcome verdict;
     MPI_Request request = MPI_REQUEST_NULL;
     check_mpi(MPI_Irecv(&verdict, sizeof(Outcome), MPI_BYTE, 0, verdict_tag, comm, &request),
               "MPI_Irecv of a verdict");
-    if (wait_until(request, deadline + std::chrono::seconds(2))) return verdict;
+    const bool came = received_until(request, deadline + std::chrono::seconds(2));
+    sending.finish(Clock::now() + time_to_take);
+    if (came) return verdict;
     if (own.failed) throw Error(static_cast<ErrorKind>(own.kind), own.text.data(), own.native_code);
     throw Error(ErrorKind::timeout, late(0).text.data());
   }
