@@ -21,7 +21,7 @@ set(SELVAGE_TEST_ENVIRONMENT
     # Nor may a table of this user's decide what is tested.
     SELVAGE_ALLREDUCE_TABLE=off
     SELVAGE_PROBES=off
-    # A busy machine has no say in whether a test passes: HDF5's locks fail on some network file systems.
+    # HDF5's locks fail on some network file systems.
     HDF5_USE_FILE_LOCKING=FALSE
     # Open MPI leaks in plugins that it has unloaded by the time the leaks are counted, so no suppression can name them.
     # HDF5 asks for absurd amounts of memory for damaged files, and takes no for an answer.

@@ -83,15 +83,6 @@ std::vector<std::string> split_lines(std::string_view text) {
 
 Report::Report(Session& session) : session_(session), environment_(environment_facts(session.comm())) {}
 
-void Report::environment(std::string name, std::string value) {
-  const auto found = std::ranges::find(environment_, name, &Facts::value_type::first);
-  if (found != environment_.end()) {
-    found->second = std::move(value);
-  } else {
-    environment_.emplace_back(std::move(name), std::move(value));
-  }
-}
-
 std::string Report::environment_text() const {
   std::size_t width = 0;
   for (const auto& [name, value] : environment_) width = std::max(width, name.size());

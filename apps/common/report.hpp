@@ -25,10 +25,6 @@ class Report {
   /// Collects the environment: compiler, Kokkos, MPI, HDF5, ranks, hosts, commit. Collective.
   explicit Report(Session& session);
 
-  /// Adds to the environment what only the app knows, e.g. ("GPU-aware MPI", "no: no device backend"), or
-  /// replaces it.
-  void environment(std::string name, std::string value);
-
   /// The environment as --env prints it: one "name: value" per line.
   [[nodiscard]] std::string environment_text() const;
 

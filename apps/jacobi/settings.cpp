@@ -110,29 +110,18 @@ std::string_view to_string(Overlap overlap) {
   }
 }
 
-std::string_view to_string(Persistence persistence) {
-  switch (persistence) {
-    case Persistence::off:
-      return "off";
-    case Persistence::on:
-      return "on";
-    default:
-      return "auto";
-  }
-}
-
 Settings read_settings(app::Input& input) {
   Settings settings{};
   read_case(input, settings);
   read_grid(input, settings);
   read_numerics(input, settings);
   read_output(input, settings);
-  settings.standard =
-      app::read_standard_options(input, {.steps = 1000,
-                                         .out_dir = "out/jacobi",
-                                         .transports = {"auto", "peer", "mpi_direct", "mpi_staged"},
-                                         .initiations = {"auto", "host", "stream", "queue", "kernel"},
-                                         .dimensions = settings.dimensions()});
+  settings.standard = app::read_standard_options(
+      input, {.steps = 1000,
+              .out_dir = "out/jacobi",
+              .transports = {"auto", "peer", "copy_engine", "mpi_direct", "mpi_staged"},
+              .initiations = {"auto", "host", "stream", "queue", "kernel"},
+              .dimensions = settings.dimensions()});
   input.reject_unknown();
   return settings;
 }

@@ -25,7 +25,6 @@ enum class Persistence {
   on,        ///< refused with the reason where it isn't possible
   automatic  ///< where it is possible
 };
-[[nodiscard]] std::string_view to_string(Persistence persistence);
 
 /// Every input value, checked as far as one rank can by itself. Axes are those of a View, slowest first.
 struct Settings {

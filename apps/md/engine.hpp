@@ -2,6 +2,7 @@
 
 #include "common/breakdown.hpp"
 #include "md/cells.hpp"
+#include "md/distances.hpp"
 #include "md/engine_options.hpp"
 #include "md/ghosts/periodic_images.hpp"
 #include "md/lennard_jones.hpp"
@@ -135,54 +136,6 @@ concept has_sender = requires(const Ghosts& ghosts) {
   ghosts.sender();
 };
 
-/// The largest squared distance between two arrays of positions. Waits.
-template <class Real, class Space, class View>
-double largest_squared_distance(const Space& space, int count, const View& from, const View& to) {
-  double largest = 0;
-  Kokkos::parallel_reduce(
-      "md::largest_displacement", Kokkos::RangePolicy<Space>(space, 0, count),
-      KOKKOS_LAMBDA(int i, double& most) {
-        const Position<Real> a = from(i);
-        const Position<Real> b = to(i);
-        const double dx = b.x - a.x;
-        const double dy = b.y - a.y;
-        const double dz = b.z - a.z;
-        const double squared = dx * dx + dy * dy + dz * dz;
-        if (squared > most) most = squared;
-      },
-      Kokkos::Max<double>(largest));
-  return largest;
-}
-
-/// The closest listed pair.
-struct ClosePair {
-  double squared;
-  int atom;
-};
-
-template <class Real, class Space>
-ClosePair closest_pair(const Space& space, const Atoms<Real, Space>& atoms,
-                       const NeighbourTable<Space>& table) {
-  using Reducer = Kokkos::MinLoc<double, int>;
-  typename Reducer::value_type closest;
-  const auto positions = atoms.positions;
-  Kokkos::parallel_reduce(
-      "md::closest_pair", Kokkos::RangePolicy<Space>(space, 0, atoms.owned),
-      KOKKOS_LAMBDA(int i, typename Kokkos::MinLoc<double, int>::value_type& least) {
-        const Position<Real> x = positions(i);
-        for (int k = 0; k < table.counts(i); ++k) {
-          const Position<Real> y = positions(table.neighbours(i, k));
-          const double dx = x.x - y.x;
-          const double dy = x.y - y.y;
-          const double dz = x.z - y.z;
-          const double squared = dx * dx + dy * dy + dz * dz;
-          if (squared < least.val) least = {squared, i};
-        }
-      },
-      Reducer(closest));
-  return {closest.val, closest.loc};
-}
-
 }  // namespace detail
 
 template <class Numbers, class Space, class Ghosts>
@@ -315,8 +268,7 @@ bool Engine<Numbers, Space, Ghosts>::have_moved_far() {
 
 template <class Numbers, class Space, class Ghosts>
 double Engine<Numbers, Space, Ghosts>::largest_displacement() const {
-  return std::sqrt(
-      detail::largest_squared_distance<Real>(space_, atoms_.owned, listed_positions_, atoms_.positions));
+  return std::sqrt(largest_squared_distance<Real>(space_, atoms_.owned, listed_positions_, atoms_.positions));
 }
 
 template <class Numbers, class Space, class Ghosts>
@@ -411,7 +363,7 @@ void Engine<Numbers, Space, Ghosts>::check_runaways() const {
 
 template <class Numbers, class Space, class Ghosts>
 void Engine<Numbers, Space, Ghosts>::check_overlap() const {
-  const auto pair = detail::closest_pair(space_, atoms_, list_.table());
+  const auto pair = closest_pair(space_, atoms_, list_.table());
   if (pair.squared >= closest_allowed * closest_allowed) return;
   const auto ids = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, atoms_.ids);
   throw Error(ErrorKind::input,

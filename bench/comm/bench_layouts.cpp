@@ -18,6 +18,7 @@
 
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace selvage::bench {
@@ -39,11 +40,19 @@ class LayoutTrial {
         target_(allocate()) {
     add_ours("peer", Transport::peer);
     add_ours("mpi_staged", Transport::mpi_staged);
+    add_ours("ring", Transport::ring);
     if (on_host) add_mpi_type();
     auto hand =
         std::make_shared<HandPacked<T>>(context_.comm(), after(), before(), layout_, source_, target_);
     contenders_.push_back({"hand_packed", [hand] { hand->run(); }});
     for (const Contender& contender : contenders_) verify(contender);
+    for (Contender& contender : contenders_) {
+      contender.run = [transfer = std::move(contender.run), hand] {
+        transfer();
+        hand->use_received();
+      };
+    }
+    contenders_.push_back({"use_alone", [hand] { hand->use_received(); }});
     trial_ = std::make_unique<Trial>(context_.comm(), contenders_, rounds);
   }
   LayoutTrial(const LayoutTrial&) = delete;

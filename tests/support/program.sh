@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by the tests that run a mini-app as a user would. They need LAUNCHER (the number of ranks comes next), PROGRAM
 # (the mini-app) and INPUTS (its input files).
 set -u

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by tests that end or stop single ranks of a running program, after program.sh. They start the launcher in the
 # background and put its process id in $launcher_pid.
 

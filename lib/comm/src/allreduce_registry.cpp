@@ -41,6 +41,17 @@ std::string refuse_device(const AllreduceFacts& facts, const AllreduceOptions& /
 std::string refuse_gsb(const AllreduceFacts& facts, const AllreduceOptions& options) {
   return facts.on_host ? facts.mapping_refusal : refuse_device(facts, options);
 }
+/// NCCL takes no GPU twice.
+std::string refuse_nccl_between(const AllreduceFacts& facts, const std::vector<int>& ranks) {
+  for (const int rank : ranks) {
+    for (const int other : ranks) {
+      if (other < rank &&
+          facts.gpus[static_cast<std::size_t>(other)] == facts.gpus[static_cast<std::size_t>(rank)])
+        return fmt::format("ranks {} and {} share a GPU, and NCCL takes one rank on each", other, rank);
+    }
+  }
+  return nccl_refusal();
+}
 bool combines_by_levels(const AllreduceOptions& options) {
   return options.inner || options.outer;
 }
@@ -50,7 +61,6 @@ std::string refuse_device_levels(const AllreduceFacts& facts, const AllreduceOpt
   if (groups.size() < 2) return "all ranks are in one group";
   if (options.inner.value_or(AllreduceAlgorithm::two_shot) != AllreduceAlgorithm::two_shot)
     return fmt::format("GPUs of a group combine by two_shot, not by {}", to_string(*options.inner));
-  if (options.outer == AllreduceAlgorithm::nccl && !nccl_refusal().empty()) return nccl_refusal();
   for (const std::vector<int>& group : groups) {
     if (group.size() != groups.front().size())
       return fmt::format("groups have {} and {} ranks", groups.front().size(), group.size());
@@ -58,6 +68,12 @@ std::string refuse_device_levels(const AllreduceFacts& facts, const AllreduceOpt
       return std::ranges::all_of(group, [&](int rank) { return std::ranges::count(host, rank) > 0; });
     });
     if (!is_in_a_host) return fmt::format("the group of rank {} is not on one host", group.front());
+  }
+  for (std::size_t place = 0; options.outer == AllreduceAlgorithm::nccl && place < groups.front().size();
+       ++place) {
+    std::vector<int> outer_group;
+    for (const std::vector<int>& group : groups) outer_group.push_back(group[place]);
+    if (const std::string refusal = refuse_nccl_between(facts, outer_group); !refusal.empty()) return refusal;
   }
   if (groups.front().size() == 1) return {};
   if (groups.front().size() > most_allreduce_ranks)
@@ -69,7 +85,8 @@ std::string refuse_host_levels(const AllreduceOptions& options) {
   return options.outer == AllreduceAlgorithm::nccl ? "nccl is for GPUs" : "";
 }
 std::string refuse_hierarchical(const AllreduceFacts& facts, const AllreduceOptions& options) {
-  if (!combines_by_levels(options)) return facts.hierarchy_refusal;
+  if (!combines_by_levels(options) && (facts.on_host || !facts.hierarchy_refusal.empty()))
+    return facts.hierarchy_refusal;
   return facts.on_host ? refuse_host_levels(options) : refuse_device_levels(facts, options, facts.hosts);
 }
 std::string refuse_pipelined(const AllreduceFacts& facts, const AllreduceOptions& options) {
@@ -79,7 +96,10 @@ std::string refuse_pipelined(const AllreduceFacts& facts, const AllreduceOptions
       options.group_size > 0 ? groups_in_order(facts.ranks, options.group_size) : facts.hosts);
 }
 std::string refuse_nccl(const AllreduceFacts& facts, const AllreduceOptions& /*options*/) {
-  return facts.on_host ? "it is for GPUs" : nccl_refusal();
+  if (facts.on_host) return "it is for GPUs";
+  std::vector<int> ranks(static_cast<std::size_t>(facts.ranks));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return refuse_nccl_between(facts, ranks);
 }
 std::string refuse_nothing(const AllreduceFacts& /*facts*/, const AllreduceOptions& /*options*/) {
   return {};
@@ -193,10 +213,11 @@ ChosenAllreduce choose_by_table(const AllreduceFacts& facts, const AllreduceOpti
 ChosenAllreduce choose_by_rule(const AllreduceFacts& facts) {
   const bool is_allreduce = facts.flow.kind == CollectiveKind::allreduce;
   if (const std::string refusal = refuse_mapped(facts); !refusal.empty()) {
-    if (facts.hierarchy_refusal.empty() && is_allreduce)
+    const std::string not_by_hosts = refuse_hierarchical(facts, {});
+    if (not_by_hosts.empty() && is_allreduce)
       return {&*entry_of(AllreduceAlgorithm::hierarchical), "fewest bytes between hosts; " + refusal};
     std::string why = "works everywhere; " + refusal;
-    if (is_allreduce) why += "; not hierarchical: " + facts.hierarchy_refusal;
+    if (is_allreduce) why += "; not hierarchical: " + not_by_hosts;
     return {&*entry_of(AllreduceAlgorithm::mpi), why};
   }
   if (!is_allreduce) return {&*entry_of(AllreduceAlgorithm::two_shot), "every rank maps the others' memory"};

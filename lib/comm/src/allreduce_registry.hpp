@@ -19,6 +19,7 @@ struct AllreduceFacts {
   bool on_host = true;
   int multiprocessors = 0;                   ///< see AllreduceOptions
   std::vector<std::vector<int>> hosts = {};  ///< the ranks of each
+  std::vector<int> gpus = {};  ///< of each rank, the first rank that has the same; empty on hosts
   /// Why ranks of one host can't map each other's memory; empty when they can.
   std::string host_mapping_refusal = {};
   /// Why not every rank can map every other's memory; empty when all can.

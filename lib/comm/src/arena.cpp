@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +23,17 @@ namespace {
 [[noreturn]] void throw_errno(const std::string& what) {
   const int code = errno;
   throw Error(ErrorKind::io, fmt::format("{}: {}", what, std::strerror(code)), code);
+}
+
+/// The system gives a file of any size, and ends the process that fills more than there is without a word.
+void require_memory(std::size_t bytes) {
+  struct sysinfo host {};
+  if (sysinfo(&host) != 0) throw_errno("cannot learn how much memory this host has");
+  const std::size_t all = (host.totalram + host.totalswap) * host.mem_unit;
+  if (bytes <= all) return;
+  throw Error(ErrorKind::io,
+              fmt::format("cannot get {} bytes of shared memory: this host has {} in all", bytes, all),
+              ENOMEM);
 }
 
 /// Closes a descriptor at the end of a scope.
@@ -38,6 +51,12 @@ class File {
  private:
   int descriptor_;
 };
+
+std::uint64_t inode_of(const File& file) {
+  struct stat about {};
+  if (fstat(file.get(), &about) != 0) throw_errno("cannot look at shared memory");
+  return about.st_ino;
+}
 
 }  // namespace
 
@@ -58,6 +77,7 @@ Arena::~Arena() {
 }
 
 std::byte* Arena::allocate(std::size_t bytes) {
+  require_memory(bytes);
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + page - 1) / page * page;
   File file(memfd_create("selvage", MFD_CLOEXEC));
@@ -65,11 +85,12 @@ std::byte* Arena::allocate(std::size_t bytes) {
   if (ftruncate(file.get(), static_cast<off_t>(rounded)) != 0) {
     throw_errno(fmt::format("cannot size shared memory to {} bytes", rounded));
   }
+  const std::uint64_t inode = inode_of(file);
   auto mapping = std::make_unique<Mapping>(file.get(), rounded);
   std::byte* data = mapping->data();
   const std::lock_guard lock(mutex_);
   segments_.emplace(reinterpret_cast<std::uintptr_t>(data),
-                    Segment{file.release(), next_id_++, std::move(mapping)});
+                    Segment{file.release(), inode, next_id_++, std::move(mapping)});
   return data;
 }
 
@@ -93,6 +114,7 @@ std::optional<SharedRange> Arena::find(const void* data, std::size_t bytes) cons
   return SharedRange{.memory = MemoryKind::host,
                      .process = static_cast<std::int32_t>(getpid()),
                      .file = segment.file,
+                     .inode = segment.inode,
                      .ipc_handle = {},
                      .segment = segment.id,
                      .segment_bytes = segment.mapping->bytes(),
@@ -105,6 +127,12 @@ std::pair<std::byte*, std::shared_ptr<void>> map_file(const SharedRange& range) 
   const std::string path = fmt::format("/proc/{}/fd/{}", range.process, range.file);
   const File file(open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (file.get() < 0) throw_errno(fmt::format("cannot open another rank's shared memory {}", path));
+  if (inode_of(file) != range.inode) {
+    throw Error(ErrorKind::io,
+                fmt::format("cannot open another rank's shared memory: here {} is another file "
+                            "(are ranks in containers of their own?)",
+                            path));
+  }
   auto mapping = std::make_shared<Mapping>(file.get(), range.segment_bytes);
   return {mapping->data(), mapping};
 }
@@ -113,7 +141,7 @@ std::pair<std::byte*, std::shared_ptr<void>> map_file(const SharedRange& range) 
 
 PeerMappings::Mapped PeerMappings::map(const SharedRange& range) {
   const std::lock_guard lock(mutex_);
-  Segment& segment = segments_[{range.memory, range.process, range.segment}];
+  Segment& segment = segments_[{range.memory, range.process, range.segment, range.inode, range.ipc_handle}];
   std::shared_ptr<void> owner = segment.owner.lock();
   if (!owner) {
     std::tie(segment.begin, owner) =

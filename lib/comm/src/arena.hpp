@@ -19,6 +19,7 @@ struct SharedRange {
   MemoryKind memory = MemoryKind::host;
   std::int32_t process = 0;
   std::int32_t file = -1;             ///< of host memory
+  std::uint64_t inode = 0;            ///< of that file: process numbers differ from container to container
   std::array<char, 64> ipc_handle{};  ///< of device memory
   std::uint64_t segment = 0;          ///< never reused within a process
   std::uint64_t segment_bytes = 0;
@@ -60,6 +61,7 @@ class Arena {
  private:
   struct Segment {
     int file;
+    std::uint64_t inode;
     std::uint64_t id;
     std::unique_ptr<Mapping> mapping;
   };
@@ -87,7 +89,9 @@ class PeerMappings {
   };
 
   std::mutex mutex_;
-  std::map<std::tuple<MemoryKind, std::int32_t, std::uint64_t>, Segment> segments_;
+  /// Neither processes nor segments have numbers of their own where ranks are in containers.
+  using Name = std::tuple<MemoryKind, std::int32_t, std::uint64_t, std::uint64_t, std::array<char, 64>>;
+  std::map<Name, Segment> segments_;
 };
 
 }  // namespace selvage::detail

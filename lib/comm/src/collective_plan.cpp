@@ -8,11 +8,14 @@
 #include "wait.hpp"
 
 #include <selvage/environment.hpp>
+#include <selvage/topo/machine.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -140,6 +143,22 @@ void CollectivePlan::require_same_everywhere(const AllreduceOptions& options) co
   }
 }
 
+namespace {
+
+/// Of each rank, the first rank on its GPU.
+std::vector<int> first_ranks_of_gpus(const topo::Machine& machine) {
+  std::vector<int> firsts;
+  std::map<int, std::vector<int>> known;  // by host
+  for (int rank = 0; rank < machine.rank_count(); ++rank) {
+    std::vector<int>& on_host = known[machine.place(rank).physical_host];
+    const auto same = std::ranges::find_if(on_host, [&](int first) { return machine.same_gpu(first, rank); });
+    firsts.push_back(same == on_host.end() ? on_host.emplace_back(rank) : *same);
+  }
+  return firsts;
+}
+
+}  // namespace
+
 AllreduceFacts CollectivePlan::facts(const Executor& executor, const AllreduceOptions& options) const {
   AllreduceFacts facts;
   facts.flow = flow_;
@@ -148,6 +167,7 @@ AllreduceFacts CollectivePlan::facts(const Executor& executor, const AllreduceOp
   facts.bytes = elements_.count * static_cast<std::int64_t>(element_bytes(elements_.type));
   facts.on_host = executor.runs_on_host();
   for (const topo::LogicalHost& host : context_->machine().hosts()) facts.hosts.push_back(host.ranks);
+  if (!facts.on_host) facts.gpus = first_ranks_of_gpus(context_->machine());
   facts.host_mapping_refusal =
       context_->mapping_refusal(facts.on_host ? MemoryKind::host : MemoryKind::device);
   facts.mapping_refusal = facts.host_mapping_refusal;
@@ -155,9 +175,8 @@ AllreduceFacts CollectivePlan::facts(const Executor& executor, const AllreduceOp
     if (!context_->machine().same_host(0, rank))
       facts.mapping_refusal = fmt::format("rank {} is on another host than rank 0", rank);
   }
-  const bool hosts_can_map = context_->mapping_refusal(MemoryKind::host).empty();
-  facts.hierarchy_refusal = hosts_can_map ? refuse_hierarchy(context_->machine(), facts.on_host)
-                                          : context_->mapping_refusal(MemoryKind::host);
+  facts.hierarchy_refusal = facts.on_host ? facts.host_mapping_refusal : "";
+  if (facts.hierarchy_refusal.empty()) facts.hierarchy_refusal = refuse_hierarchy(context_->machine());
   return facts;
 }
 

@@ -218,6 +218,9 @@ void ContextState::all_or_none(std::string_view operation, const std::function<v
     // A rank that ran out of time can't expect the others to agree with it in time.
     if (error.kind() == ErrorKind::timeout) throw;
     failure = error;
+  } catch (const std::exception& error) {
+    // Kokkos found no memory, say. The others must hear of that as well.
+    failure = Error(ErrorKind::unsupported, fmt::format("{}: {}", operation, error.what()));
   }
   agree(failure, operation);
 }

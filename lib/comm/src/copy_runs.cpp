@@ -139,6 +139,32 @@ std::vector<CopyRun> intersect(std::span<const CopyRun> source, std::span<const 
   return builder.finish();
 }
 
+std::vector<CopyRun> cut_packed(std::span<const CopyRun> runs, std::int64_t begin, std::int64_t end) {
+  RunBuilder cut;
+  for (const CopyRun& run : runs) {
+    const auto clip = [&](std::int64_t at) {
+      return std::clamp<std::int64_t>(at - run.target, 0, run.count * run.bytes);
+    };
+    const std::int64_t last = clip(end);
+    // Packed blocks follow each other: whole ones stay together, a cut one is alone.
+    for (std::int64_t at = clip(begin); at < last;) {
+      const std::int64_t block = at / run.bytes;
+      const std::int64_t offset = at % run.bytes;
+      const std::int64_t whole = offset == 0 ? (last - at) / run.bytes : 0;
+      const std::int64_t bytes = whole > 0 ? run.bytes : std::min(run.bytes - offset, last - at);
+      const std::int64_t count = std::max<std::int64_t>(whole, 1);
+      cut.add({.source = run.source + block * run.source_stride + offset,
+               .target = run.target + at - begin,
+               .bytes = bytes,
+               .count = count,
+               .source_stride = run.source_stride,
+               .target_stride = run.bytes});
+      at += count * bytes;
+    }
+  }
+  return cut.finish();
+}
+
 std::vector<CopyRun> reversed(std::span<const CopyRun> runs) {
   std::vector<CopyRun> result(runs.begin(), runs.end());
   for (CopyRun& run : result) {

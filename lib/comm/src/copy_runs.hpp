@@ -47,6 +47,10 @@ class RunBuilder {
 /// The same copies the other way: packed elements to where they lie.
 [[nodiscard]] std::vector<CopyRun> reversed(std::span<const CopyRun> runs);
 
+/// Those of a flattened layout's copies whose packed bytes lie in [begin, end), cut at both; packed from `begin` on.
+[[nodiscard]] std::vector<CopyRun> cut_packed(std::span<const CopyRun> runs, std::int64_t begin,
+                                              std::int64_t end);
+
 /// What an Executor is given, one box per run.
 [[nodiscard]] std::vector<CopyBox> boxes_of(std::span<const CopyRun> runs, const std::byte* source,
                                             std::byte* target);

@@ -1,7 +1,10 @@
 #include "courier.hpp"
 
+#include "multipath_copier.hpp"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -29,31 +32,33 @@ Courier::Courier(ContextState& context, const WindowTable& windows, int header_t
       windows_(windows),
       header_tag_(header_tag),
       payload_tag_(payload_tag),
-      host_copier_(make_host_copier()),
-      device_copier_(memory == MemoryKind::device ? make_device_copier() : nullptr) {}
+      host_copier_(make_copier(MemoryKind::host)),
+      device_copier_(memory == MemoryKind::device ? make_copier(memory) : nullptr) {}
 
-/// What a receive still waits for must not be written to later; what a send still reads is left behind.
+/// What a receive still waits for must not be written to later; what a send still reads, or a target's
+/// acknowledgement will write to, is left behind.
 Courier::~Courier() {
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (finalized || requests_.empty()) return;
-  context_.give_up();
-  bool reads = false;
+  if (finalized) return;
+  bool is_used =
+      std::ranges::any_of(transfers_, [](const Transfer& transfer) { return !transfer.is_acknowledged; });
+  if (!requests_.empty()) context_.give_up();
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     if (owners_[i].expected_bytes < 0) {
-      reads = true;
+      is_used = true;
       continue;
     }
     MPI_Cancel(&requests_[i]);
     MPI_Request_free(&requests_[i]);
   }
-  if (reads) static_cast<void>(new std::list<Transfer>(std::move(transfers_)));
+  if (is_used) static_cast<void>(new std::list<Transfer>(std::move(transfers_)));
 }
 
 Copier& Courier::copier_for(MemoryKind memory) {
   if (memory == MemoryKind::host) return *host_copier_;
   // Of host kernels alone: no kernel on the GPU waits for what they ask for.
-  if (!device_copier_) device_copier_ = make_device_copier();
+  if (!device_copier_) device_copier_ = make_copier(memory);
   return *device_copier_;
 }
 

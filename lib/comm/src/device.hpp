@@ -49,6 +49,13 @@ void use_device(int device);
 /// refuses to map it a second time. \throws Error{cuda}
 [[nodiscard]] Buffer allocate_for_mpi(std::size_t bytes);
 
+/// Page-locked host memory, which copy engines reach at full speed. \throws Error{cuda}
+[[nodiscard]] Buffer allocate_page_locked(std::size_t bytes);
+
+/// Page-locks host memory that something else has allocated, and maps it for the GPU, as long as the result lives.
+/// \throws Error{cuda}
+[[nodiscard]] std::shared_ptr<void> page_lock(std::byte* data, std::size_t bytes);
+
 /// Zeroed 64-bit words of GPU memory, apart from any instance. \throws Error{cuda}
 [[nodiscard]] Buffer allocate_device_words(int count);
 

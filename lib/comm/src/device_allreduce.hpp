@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,8 @@ inline constexpr int most_allreduce_ranks = 8;
 struct DeviceLevels {
   std::vector<int> group;        ///< of this rank; all have the same size
   std::vector<int> outer_group;  ///< the ranks of its place in all groups
-  AllreduceAlgorithm outer;      ///< nccl, or one that goes by messages
+  /// nccl, or one that goes by messages; none: each group goes on from what those before it have combined, in rank order.
+  std::optional<AllreduceAlgorithm> outer;
   std::int64_t chunk_bytes;
   int lanes;  ///< chunks under way at the same time; at most allreduce_tags
 };

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstddef>
 
 namespace selvage {
 namespace {
@@ -41,6 +42,16 @@ void require_same_everywhere(const Context& context, const GridOptions<D>& optio
 }
 
 }  // namespace
+
+std::size_t detail::view_bytes(std::span<const std::int64_t> extents, std::size_t element_bytes) {
+  auto bytes = static_cast<std::ptrdiff_t>(element_bytes);
+  for (const std::int64_t extent : extents) {
+    if (extent >= 0 && !__builtin_mul_overflow(bytes, extent, &bytes)) continue;
+    throw Error(ErrorKind::usage, fmt::format("a View of {} elements of {} bytes can't be allocated",
+                                              fmt::join(extents, " x "), element_bytes));
+  }
+  return static_cast<std::size_t>(bytes);
+}
 
 template <int D>
 Grid<D>::Grid(const Context& context, const GridOptions<D>& options) : context_(context), options_(options) {

@@ -38,7 +38,7 @@ topo::Fabric fabric_of(const topo::Machine& machine, const MeasuredJob& job) {
 /// On rank 0.
 GridPlaces placed(const topo::Machine& machine, const MeasuredJob& job, const std::vector<int>& grid,
                   bool may_reorder, const std::function<topo::Traffic()>& traffic) {
-  if (const auto said = said_by_environment(); said.value_or(may_reorder) == false)
+  if (const auto said = said_by_environment(); !said.value_or(may_reorder))
     return in_order(said ? fmt::format("{}=no", variable) : "they are not to be reordered");
   const topo::Fabric fabric = fabric_of(machine, job);
   if (fabric.is_flat())

@@ -46,6 +46,12 @@ std::pair<std::byte*, std::shared_ptr<void>> open_device_memory(const std::array
 Buffer allocate_for_mpi(std::size_t) {
   throw Error(ErrorKind::unsupported, no_gpus);
 }
+Buffer allocate_page_locked(std::size_t) {
+  throw Error(ErrorKind::unsupported, no_gpus);
+}
+std::shared_ptr<void> page_lock(std::byte*, std::size_t) {
+  throw Error(ErrorKind::unsupported, no_gpus);
+}
 Buffer allocate_device_words(int) {
   throw Error(ErrorKind::unsupported, no_gpus);
 }

@@ -26,7 +26,8 @@ constexpr std::array initiations{
     std::pair{Initiation::queue, "queue"sv}, std::pair{Initiation::kernel, "kernel"sv}};
 constexpr std::array transports{
     std::pair{Transport::peer, "peer"sv}, std::pair{Transport::copy_engine, "copy_engine"sv},
-    std::pair{Transport::mpi_direct, "mpi_direct"sv}, std::pair{Transport::mpi_staged, "mpi_staged"sv}};
+    std::pair{Transport::mpi_direct, "mpi_direct"sv}, std::pair{Transport::mpi_staged, "mpi_staged"sv},
+    std::pair{Transport::ring, "ring"sv}};
 
 constexpr std::array placements{std::pair{QueuePlacement::host, "host"sv},
                                 std::pair{QueuePlacement::device, "device"sv}};

@@ -27,6 +27,11 @@ Selected select_transport(const PairFacts& facts, const Forced<Transport>& force
     }
     refusals += fmt::format("; not {}: {}", to_string(entry.transport), refusal);
   }
+  if (forced.choice) {
+    throw Error(ErrorKind::unsupported,
+                fmt::format("transport {}, forced by {}, is for typed transfers alone",
+                            to_string(*forced.choice), forced.by));
+  }
   throw Error(ErrorKind::unsupported, fmt::format("no transport reaches rank {}{}", facts.rank, refusals));
 }
 

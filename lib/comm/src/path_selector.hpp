@@ -10,9 +10,10 @@ namespace selvage::detail {
 
 /// What the choice of a transport between two ranks depends on. Both ranks see the same facts.
 struct PairFacts {
-  int rank = 0;                   ///< the other one
-  bool same_host = false;         ///< logical host
-  std::string mapping_refusal;    ///< why ranks of a host can't map each other's memory; empty: they can
+  int rank = 0;                      ///< the other one
+  bool same_host = false;            ///< logical host
+  std::string mapping_refusal;       ///< why ranks of a host can't map each other's memory; empty: they can
+  std::string host_mapping_refusal;  ///< the same of their host memory alone
   std::string unshared_field;     ///< names a View that isn't in shared memory, and its rank; empty: all are
   bool device_memory = false;     ///< at least one View of the two lies in GPU memory
   bool host_memory = false;       ///< at least one View of the two lies in host memory

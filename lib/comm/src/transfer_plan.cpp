@@ -39,6 +39,7 @@ constexpr std::array candidates{
     Candidate{Transport::peer, refuse_peer, "same host, zero copy"},
     Candidate{Transport::mpi_direct, refuse_mpi_direct, "packed"},
     Candidate{Transport::mpi_staged, refuse_mpi_staged, "packed, works everywhere"},
+    Candidate{Transport::ring, refuse_ring, "same host, by units of host memory"},
 };
 
 std::size_t runs_in(const std::vector<TransferPart>& parts) {
@@ -50,6 +51,12 @@ std::int64_t bytes_in(const std::vector<TransferPart>& parts) {
   std::int64_t bytes = 0;
   for (const TransferPart& part : parts) bytes += part.bytes;
   return bytes;
+}
+
+std::unique_ptr<TransferPath> make_path(Transport transport, const TransferParts& parts) {
+  if (transport == Transport::peer) return make_peer_transfer(parts);
+  if (transport == Transport::ring) return make_ring_transfer(parts);
+  return make_mpi_transfer(parts, transport == Transport::mpi_staged);
 }
 
 }  // namespace
@@ -254,6 +261,7 @@ PairFacts TransferPlan::facts_about(const Partner& partner) const {
   for (const PartCard& card : partner.their_receives) look_at(card, partner.rank, true);
   for (const TransferPart& part : partner.sends) look_at(card_of(part), context_->rank(), false);
   for (const TransferPart& part : partner.receives) look_at(card_of(part), context_->rank(), true);
+  facts.host_mapping_refusal = context_->mapping_refusal(MemoryKind::host);
   facts.mapping_refusal =
       context_->mapping_refusal(facts.device_memory ? MemoryKind::device : MemoryKind::host);
   return facts;
@@ -285,10 +293,8 @@ void TransferPlan::make_paths(const Executor& executor, const TransferOptions& o
   }
   partners_.clear();
   for (auto& [transport, partners] : served) {
-    const TransferParts parts{*context_, executor, std::move(partners), tag};
-    paths_.push_back(transport == Transport::peer
-                         ? make_peer_transfer(parts)
-                         : make_mpi_transfer(parts, transport == Transport::mpi_staged));
+    const TransferParts parts{*context_, executor, std::move(partners), tag, options.ring_unit_bytes};
+    paths_.push_back(make_path(transport, parts));
   }
   std::vector<CopyRun> placed;
   for (std::size_t i = 0; i < self_.sends.size(); ++i) {

@@ -13,8 +13,6 @@ namespace selvage::detail {
 /// order and gives slots back by moving the tail; a full ring makes kernels wait, and nothing is overwritten.
 class TriggerRing {
  public:
-  static constexpr std::uint64_t default_capacity = 4096;
-
   /// Where its words lie: those of kernels in their memory, zeroed; the rest in host memory that both reach.
   struct Memory {
     Buffer kernel;

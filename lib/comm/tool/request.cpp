@@ -36,9 +36,9 @@ auto value_in(const auto& values, const std::string& word, const char* what) {
                                             did_you_mean(word, names), fmt::join(names, ", ")));
 }
 
-std::string unknown_argument(const std::string& argument) {
-  const std::vector<std::string> known{"--out",       "--types", "--min",    "--max",
-                                       "--operation", "--help",  "--version"};
+std::string unknown_argument(const std::string& argument, const CLI::App& app) {
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options()) known.push_back("--" + option->get_lnames().front());
   return fmt::format("unknown {} '{}'{} (selvage-tune --help lists what there is)",
                      argument.starts_with("-") ? "option" : "argument", argument,
                      did_you_mean(argument.substr(0, argument.find('=')), known));
@@ -51,24 +51,20 @@ void check(const Request& request) {
   if (request.max_bytes != 0) static_cast<void>(powers_of_two(request.min_bytes, request.max_bytes));
 }
 
-}  // namespace
-
-Request parse_request(int argc, const char* const* argv) {
-  Request request;
+/// What is typed as text and becomes something else.
+struct Words {
   std::string operation = "sum";
   std::vector<std::string> types;
-  CLI::App app(
-      "Measures every allreduce algorithm on the ranks and the machine that it runs on, and writes the\n"
-      "fastest of each size to a table, from which an Allreduce chooses. Start it as the program is started\n"
-      "that is to be fast: mpirun -n 4 selvage-tune. Entries of other jobs in the file stay.",
-      "selvage-tune");
+};
+
+void declare_options(CLI::App& app, Request& request, Words& words) {
   app.set_version_flag("--version", "selvage-tune " SELVAGE_VERSION);
   app.allow_extras();
   app.add_option("--out", request.out,
                  "The table (default: SELVAGE_ALLREDUCE_TABLE, else\n"
                  "$XDG_CONFIG_HOME or ~/.config/selvage/allreduce.json)")
       ->type_name("FILE");
-  app.add_option("--types", types,
+  app.add_option("--types", words.types,
                  fmt::format("Element types, of {} (fp32,fp64)", fmt::join(names_of(all_types), ", ")))
       ->type_name("T,...")
       ->delimiter(',');
@@ -78,8 +74,22 @@ Request parse_request(int argc, const char* const* argv) {
   app.add_option("--max", request.max_bytes, "The largest size (16M on hosts, 256M on GPUs)")
       ->type_name("BYTES")
       ->transform(CLI::AsSizeValue(false));
-  app.add_option("--operation", operation, "sum, average, min, max or product; a table serves all (sum)")
+  app.add_option("--operation", words.operation,
+                 "sum, average, min, max or product; a table serves all (sum)")
       ->type_name("OP");
+}
+
+}  // namespace
+
+Request parse_request(int argc, const char* const* argv) {
+  Request request;
+  Words words;
+  CLI::App app(
+      "Measures every allreduce algorithm on the ranks and the machine that it runs on, and writes the\n"
+      "fastest of each size to a table, from which an Allreduce chooses. Start it as the program is started\n"
+      "that is to be fast: mpirun -n 4 selvage-tune. Entries of other jobs in the file stay.",
+      "selvage-tune");
+  declare_options(app, request, words);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -91,10 +101,10 @@ Request parse_request(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     throw Error(ErrorKind::usage, error.what());
   }
-  if (!app.remaining().empty()) throw Error(ErrorKind::usage, unknown_argument(app.remaining().front()));
-  request.operation = value_in(all_operations, operation, "operation");
-  if (!types.empty()) request.types.clear();
-  for (const std::string& type : types) request.types.push_back(value_in(all_types, type, "type"));
+  if (!app.remaining().empty()) throw Error(ErrorKind::usage, unknown_argument(app.remaining().front(), app));
+  request.operation = value_in(all_operations, words.operation, "operation");
+  if (!words.types.empty()) request.types.clear();
+  for (const std::string& type : words.types) request.types.push_back(value_in(all_types, type, "type"));
   check(request);
   return request;
 }

@@ -51,7 +51,7 @@ std::vector<std::string> known_words(const CLI::App& app) {
 std::string unexpected(const std::string& argument, const CLI::App& app, bool in_subcommand) {
   const char* what = argument.starts_with("-") ? "option" : in_subcommand ? "argument" : "subcommand";
   return fmt::format("unknown {} '{}'{} (selvage-topo --help lists what there is)", what, argument,
-                     selvage::did_you_mean(argument, known_words(app)));
+                     selvage::did_you_mean(argument.substr(0, argument.find('=')), known_words(app)));
 }
 
 /// \throws Error{usage} on a command line that can't be followed

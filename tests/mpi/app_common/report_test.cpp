@@ -55,7 +55,6 @@ TEST(Report, HoldsTheInputAsUsedAndWhereItCameFrom) {
 TEST(Report, HoldsDecisionsResultsTimesAndFigures) {
   auto session = make_session({"--quiet"});
   Report report(session);
-  report.environment("GPU-aware MPI", "no: host backend");
   report.decide("transport: peer\nwhy: same host");
   report.result("error", 0.1 + 0.2);
   report.result("steps", std::int64_t{7});
@@ -66,7 +65,6 @@ TEST(Report, HoldsDecisionsResultsTimesAndFigures) {
   report.breakdown(breakdown);
   report.figure_of_merit(1.5, "GLUPS");
   const json root = json::parse(report.json());
-  EXPECT_EQ(root["environment"]["GPU-aware MPI"], "no: host backend");
   EXPECT_EQ(root["decisions"], json({"transport: peer", "why: same host"}));
   EXPECT_EQ(root["results"]["error"], 0.1 + 0.2);
   EXPECT_EQ(root["results"]["steps"], 7);
@@ -89,15 +87,6 @@ TEST(Report, DescribesBuildLibrariesAndMachine) {
   EXPECT_EQ(environment["ranks"], std::to_string(session.ranks()));
   const std::string text = Report(session).environment_text();
   EXPECT_NE(text.find("\nKokkos: "), std::string::npos) << text;
-}
-
-TEST(Report, ReplacesAFactThatTheAppKnowsBetter) {
-  auto session = make_session();
-  Report report(session);
-  report.environment("GPUs", "4x H200");
-  const std::string text = report.environment_text();
-  EXPECT_NE(text.find("4x H200"), std::string::npos);
-  EXPECT_EQ(text.find("GPUs:"), text.rfind("GPUs:"));
 }
 
 TEST(Report, EndsWithVerifyLinesAndTheFigureOfMerit) {

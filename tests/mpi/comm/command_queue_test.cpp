@@ -309,6 +309,43 @@ TEST_F(CommandQueueTest, QuietWaitsForItsOwnContextAlone) {
   for (int here = 0; here == 0; MPI_Test(&all_here, &here, MPI_STATUS_IGNORE)) queue.progress();
 }
 
+/// A word for the neighbour, and nobody waits for it.
+struct PutValue : Talk {
+  KOKKOS_FUNCTION void operator()(const Team& team, int& failed) const {
+    const CommandContext context = port.context(0);
+    if (!context.put_value(team, memory_of(window, 0).flag, round, right))
+      Kokkos::single(Kokkos::PerTeam(team), [&] { failed += 1; });
+  }
+};
+
+/// What the acknowledgement is written to stays, which the address sanitizer tells.
+TEST_F(CommandQueueTest, MayGoBeforeWhatItPutIsAcknowledged) {
+  const ScopedVariable proxy("SELVAGE_PROXY", "caller");
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const ScopedVariable hosts("SELVAGE_LOGICAL_HOSTS", (std::to_string(size) + "x1").c_str());
+  const Context context(MPI_COMM_WORLD);
+  const Window window(HostSpace(), context, words_per_team * word);
+  int failed = 0;
+  {
+    CommandQueue queue(HostSpace(), context, window, {.rings = 1});
+    const PutValue put{talk(queue, context, window, 5, 1)};
+    Kokkos::parallel_reduce("put", Kokkos::TeamPolicy<HostSpace>(HostSpace(), 1, 1), put, failed);
+    queue.progress();
+  }
+  EXPECT_EQ(failed, 0);
+  // Nobody has answered so far.
+  CommandQueue other(HostSpace(), context, window, {.rings = 1});
+  const std::uint64_t* flag = memory_of(reinterpret_cast<std::uint64_t*>(window.data()), 0).flag;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (*flag != 5 && std::chrono::steady_clock::now() < end) other.progress();
+  EXPECT_EQ(*flag, 5U);
+  MPI_Request all_here = MPI_REQUEST_NULL;
+  MPI_Ibarrier(MPI_COMM_WORLD, &all_here);
+  for (int here = 0; here == 0; MPI_Test(&all_here, &here, MPI_STATUS_IGNORE)) other.progress();
+  for (int i = 0; i < 1000; ++i) other.progress();
+}
+
 struct PutNowhere : Talk {
   KOKKOS_FUNCTION void operator()(const Team& team, int& failed) const {
     const CommandContext context = port.context(0);

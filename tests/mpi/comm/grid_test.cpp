@@ -181,6 +181,23 @@ TEST_F(GridTest, AllocatesTheBoxAndItsGhostsZeroed) {
   }
 }
 
+/// Its bytes, counted in 64 bits, would be few.
+TEST_F(GridTest, RefusesViewsTooLargeToCount) {
+  constexpr std::int64_t many = std::int64_t{1} << 33;
+  const Grid<2> grid(context_, {.cells = {many, many}});
+  const Grid<1> line(context_, {.cells = {4 * context_.size()}});
+  const auto expect_usage_error = [](const auto& allocate) {
+    try {
+      static_cast<void>(allocate());
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage) << error.message();
+    }
+  };
+  expect_usage_error([&] { return grid.allocate<double>("u", 0); });
+  expect_usage_error([&] { return line.allocate<double>("u", -100); });
+}
+
 /// Some Contexts of one process, each made with an execution space, which says where its Views lie.
 TEST_F(GridTest, AllocatesWhereItsContextWasMadeFor) {
   const Kokkos::DefaultHostExecutionSpace host;

@@ -128,7 +128,8 @@ TEST_F(TransportChoice, ListsWhatThereIsForABadVariable) {
     const ScopedVariable transport("SELVAGE_TRANSPORT", "pigeon");
     const std::string message =
         message_on_all_ranks(ErrorKind::input, [&] { static_cast<void>(explain({.width = 1}, shared_)); });
-    EXPECT_EQ(message, "\"pigeon\" is no transport: there are peer, copy_engine, mpi_direct, mpi_staged");
+    EXPECT_EQ(message,
+              "\"pigeon\" is no transport: there are peer, copy_engine, mpi_direct, mpi_staged, ring");
   }
   const ScopedVariable initiation("SELVAGE_INITIATION", "now");
   const std::string message =

@@ -289,6 +289,12 @@ TEST_F(TriggersTest, ReportWhatTheProxyMeets) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+TEST_F(TriggersTest, RefuseCopyPathsThatAreNone) {
+  const ScopedVariable paths("SELVAGE_COPY_PATHS", "both");
+  EXPECT_EQ(message_on_all_ranks(ErrorKind::input, [&] { Triggers(space_, context_); }),
+            "SELVAGE_COPY_PATHS=both: there are direct, static:SHARE (from 0 to 1), dynamic, auto");
+}
+
 TEST_F(TriggersTest, WorkWithoutAThreadWhenTheCallerProgresses) {
   const ScopedVariable proxy("SELVAGE_PROXY", "caller");
   const Context context(MPI_COMM_WORLD);

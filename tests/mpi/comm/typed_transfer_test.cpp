@@ -109,6 +109,7 @@ struct Form {
   std::string name;
   std::optional<Transport> transport;
   bool is_shared;
+  std::size_t ring_unit_bytes = 0;
 };
 
 class TypedTransfers : public testing::TestWithParam<Form> {
@@ -116,12 +117,15 @@ class TypedTransfers : public testing::TestWithParam<Form> {
   [[nodiscard]] int rank() const { return context_.rank(); }
   [[nodiscard]] int after() const { return (rank() + 1) % context_.size(); }
   [[nodiscard]] int before() const { return (rank() + context_.size() - 1) % context_.size(); }
-  [[nodiscard]] TransferOptions options() const { return {.transport = GetParam().transport}; }
+  [[nodiscard]] TransferOptions options() const {
+    return {.transport = GetParam().transport, .ring_unit_bytes = GetParam().ring_unit_bytes};
+  }
 
   /// Skips what these ranks can't do.
   void SetUp() override {
     const bool one_host = context_.machine().host_count() == 1;
-    if (GetParam().transport == Transport::peer && !one_host) GTEST_SKIP() << "no peers across hosts";
+    const bool needs_one = GetParam().transport == Transport::peer || GetParam().transport == Transport::ring;
+    if (needs_one && !one_host) GTEST_SKIP() << "only within a host";
     if (GetParam().transport == Transport::mpi_direct && !on_host)
       GTEST_SKIP() << "MPI may not take GPU memory";
   }
@@ -315,6 +319,50 @@ TEST_P(TypedTransfers, RefuseEndsThatDontMatch) {
                        "reaches from byte 0 to 88"));
 }
 
+/// Longer than any ring, cut by no element's size, to two ranks at once.
+TEST_P(TypedTransfers, MoveLongMessagesRoundByRound) {
+  constexpr std::int64_t count = 80'021;
+  const std::array<std::int64_t, 2> lengths{5, 2};
+  const std::array<std::int64_t, 2> places{0, 9};
+  const Datatype some = Datatype::hindexed(lengths, places, Datatype::element(1));
+  const Datatype type = Datatype::contiguous(count, some);
+  const Bytes from(context_, type.true_upper_bound(), GetParam().is_shared);
+  const Bytes to_left(context_, type.true_upper_bound(), GetParam().is_shared);
+  const Bytes to_right(context_, type.size(), GetParam().is_shared);
+  const Datatype packed = Datatype::contiguous(type.size(), Datatype::element(1));
+  const std::vector<TransferEnd> sends{transfer_end(after(), from.view(), type),
+                                       transfer_end(before(), from.view(), type)};
+  const std::vector<TransferEnd> receives{transfer_end(before(), to_left.view(), type),
+                                          transfer_end(after(), to_right.view(), packed)};
+  TypedTransfer transfer(Space(), context_, sends, receives, options());
+  std::minstd_rand dice(rank() + 1);
+  for (int round = 0; round < 4; ++round) {
+    from.fill(round, rank());
+    to_left.poison();
+    to_right.poison();
+    if (dice() % 2 == 0) sched_yield();
+    transfer.run(Space());
+    Space().fence();
+    const std::vector<unsigned char> left = to_left.read();
+    const std::vector<unsigned char> right = to_right.read();
+    int wrong = 0;
+    from.fill(round, before());
+    for (std::int64_t i = 0, place = 0; i < count; ++i, place += 11) {
+      for (const std::int64_t at : {0, 1, 2, 3, 4, 9, 10}) {
+        wrong += left[place + at] == from.image()[place + at] ? 0 : 1;
+      }
+      for (const std::int64_t at : {5, 8}) wrong += left[place + at] == 0xee ? 0 : 1;
+    }
+    from.fill(round, after());
+    for (std::int64_t i = 0, place = 0, at = 0; i < count; ++i, place += 11) {
+      for (const std::int64_t byte : {0, 1, 2, 3, 4, 9, 10}) {
+        wrong += right[at++] == from.image()[place + byte] ? 0 : 1;
+      }
+    }
+    ASSERT_EQ(on_all_ranks(wrong), 0) << "round " << round;
+  }
+}
+
 std::string name_of(const testing::TestParamInfo<Form>& tested) {
   return tested.param.name;
 }
@@ -323,8 +371,34 @@ INSTANTIATE_TEST_SUITE_P(EveryPath, TypedTransfers,
                          testing::Values(Form{"chosen", {}, true}, Form{"peer", Transport::peer, true},
                                          Form{"mpi_direct", Transport::mpi_direct, true},
                                          Form{"mpi_staged", Transport::mpi_staged, true},
-                                         Form{"unshared_memory", {}, false}),
+                                         Form{"unshared_memory", {}, false},
+                                         Form{"ring", Transport::ring, false},
+                                         Form{"ring_of_short_units", Transport::ring, true, 100}),
                          name_of);
+
+TEST(TypedTransfer, NamesTheRankThatIsLateInARing) {
+  const ScopedVariable limit("SELVAGE_TIMEOUT_MS", "300");
+  const Context context(MPI_COMM_WORLD);
+  if (context.size() == 1 || context.machine().host_count() > 1) GTEST_SKIP() << "needs two ranks of a host";
+  const Bytes bytes(context, 2000);
+  const Datatype type = Datatype::contiguous(2000, Datatype::element(1));
+  const bool sends = context.rank() == 0;
+  const int last = context.size() - 1;
+  std::vector<TransferEnd> ends;
+  if (sends) ends.push_back(transfer_end(last, bytes.view(), type));
+  if (context.rank() == last) ends.push_back(transfer_end(0, bytes.view(), type));
+  const std::vector<TransferEnd> none;
+  TypedTransfer transfer(Space(), context, sends ? ends : none, sends ? none : ends,
+                         {.transport = Transport::ring, .ring_unit_bytes = 100});
+  if (sends) {
+    // The ring holds eight units; the receiver never comes.
+    const auto error = thrown_by([&] { transfer.run(Space()); });
+    ASSERT_TRUE(error.has_value());
+    EXPECT_EQ(error->message(), "a typed transfer waited 300 ms for rank " + std::to_string(last) +
+                                    " (ring, room of epoch 1 wanted, 8 of 20 units seen)");
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
 
 TEST(TypedTransfer, NamesTheRankThatIsLate) {
   const ScopedVariable limit("SELVAGE_TIMEOUT_MS", "300");

@@ -1,5 +1,7 @@
 """scripts/plot.py draws what a run or a benchmark leaves, and says plainly what is missing."""
 
+import contextlib
+import io
 import json
 import os
 import pathlib
@@ -7,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 SYSTEM_PYTHON = "/usr/bin/python3"
 plot_script = pathlib.Path(sys.argv.pop(1))
@@ -23,6 +26,9 @@ except ImportError:
     os.environ["SELVAGE_PLOT_TEST_RESTARTED"] = "1"
     os.execv(SYSTEM_PYTHON, [SYSTEM_PYTHON, sys.argv[0], str(plot_script)])
 
+sys.path.insert(0, str(plot_script.parent))
+import plot  # noqa: E402  (after the search for a Python that has what it imports)
+
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
@@ -33,6 +39,20 @@ class PlotCase(unittest.TestCase):
         self.out = pathlib.Path(self.directory.name)
 
     def plot(self, *arguments):
+        """In this process, since importing matplotlib for each picture takes longer than drawing it."""
+        printed, complaints, code = io.StringIO(), io.StringIO(), 0
+        with (unittest.mock.patch.object(sys, "argv", [str(plot_script), *map(str, arguments)]),
+              contextlib.redirect_stdout(printed), contextlib.redirect_stderr(complaints)):
+            try:
+                plot.main()
+            except SystemExit as end:
+                code = end.code
+                if isinstance(code, str):
+                    complaints.write(code)
+                    code = 1
+        return subprocess.CompletedProcess(arguments, code, printed.getvalue(), complaints.getvalue())
+
+    def run_plot(self, *arguments):
         return subprocess.run([sys.executable, plot_script, *arguments], capture_output=True, text=True, check=False)
 
 
@@ -105,12 +125,12 @@ class PlotJacobi(PlotCase):
         self.expect_error("not finite")
 
     def test_says_that_the_directory_is_none(self):
-        result = self.plot("jacobi", self.out / "none")
+        result = self.run_plot("jacobi", self.out / "none")
         self.assertEqual(result.returncode, 1)
         self.assertIn("is not a directory", result.stderr)
 
     def test_explains_itself(self):
-        result = self.plot("--help")
+        result = self.run_plot("--help")
         self.assertEqual(result.returncode, 0)
         self.assertIn("convergence.png", result.stdout)
 
@@ -154,7 +174,6 @@ class AllreduceSeries(unittest.TestCase):
     """What is drawn beside what, without drawing."""
 
     def series(self, *records):
-        sys.path.insert(0, str(plot_script.parent))
         import plot_allreduce
         with tempfile.TemporaryDirectory() as directory:
             path = pathlib.Path(directory) / "records.json"
@@ -219,7 +238,6 @@ class ScalingShares(unittest.TestCase):
     """What is compared with which ideal, without drawing."""
 
     def shares(self, *records):
-        sys.path.insert(0, str(plot_script.parent))
         import plot_scaling
         with tempfile.TemporaryDirectory() as directory:
             path = pathlib.Path(directory) / "records.json"

@@ -13,6 +13,15 @@ AllreduceAlgorithm choice(const AllreduceFacts& facts) {
   return choose_allreduce(facts, {}, {}).entry->algorithm;
 }
 
+std::string refusal(const AllreduceFacts& facts, const AllreduceOptions& options) {
+  try {
+    return "none: " + choose_allreduce(facts, options, "a test").why;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::unsupported);
+    return error.message();
+  }
+}
+
 TEST(AllreduceChoice, TakesOneShotWhileElementsAreFew) {
   EXPECT_EQ(choice({.ranks = 4, .bytes = 1024}), AllreduceAlgorithm::one_shot);
   EXPECT_EQ(choice({.ranks = 4, .bytes = 1 << 20}), AllreduceAlgorithm::two_shot);
@@ -57,8 +66,38 @@ TEST(AllreduceChoice, SaysWhyAForcedAlgorithmIsImpossible) {
   }
 }
 
+TEST(AllreduceChoice, CombinesGpusOfSeveralHostsByHosts) {
+  AllreduceFacts facts{.ranks = 4,
+                       .bytes = 1 << 20,
+                       .on_host = false,
+                       .hosts = {{0, 1}, {2, 3}},
+                       .mapping_refusal = "rank 2 is on another host than rank 0"};
+  EXPECT_EQ(choice(facts), AllreduceAlgorithm::hierarchical);
+  facts.hosts = {{0, 1, 2}, {3}};
+  const ChosenAllreduce uneven = choose_allreduce(facts, {}, {});
+  EXPECT_EQ(uneven.entry->algorithm, AllreduceAlgorithm::mpi);
+  EXPECT_NE(uneven.why.find("not hierarchical: groups have 3 and 1 ranks"), std::string::npos) << uneven.why;
+  facts.hosts = {{0, 2}, {1, 3}};
+  facts.hierarchy_refusal = "ranks of host 0 don't follow each other";
+  EXPECT_EQ(choice(facts), AllreduceAlgorithm::mpi);
+}
+
+TEST(AllreduceChoice, RefusesNcclWhereRanksShareAGpu) {
+  AllreduceFacts facts{
+      .ranks = 4, .bytes = 1024, .on_host = false, .hosts = {{0, 1}, {2, 3}}, .gpus = {0, 1, 0, 1}};
+  const std::string sharing = "ranks 0 and 2 share a GPU, and NCCL takes one rank on each";
+  const AllreduceOptions nccl{.algorithm = AllreduceAlgorithm::nccl, .fast = true};
+  const AllreduceOptions between{
+      .algorithm = AllreduceAlgorithm::hierarchical, .fast = true, .outer = AllreduceAlgorithm::nccl};
+  EXPECT_NE(refusal(facts, nccl).find(sharing), std::string::npos);
+  EXPECT_NE(refusal(facts, between).find(sharing), std::string::npos);
+  // Between hosts each GPU is there once.
+  facts.gpus = {0, 0, 2, 2};
+  EXPECT_EQ(refusal(facts, between).find("share a GPU"), std::string::npos);
+}
+
 TEST(AllreduceChoice, LeavesMoreRanksThanKernelsNameToMpi) {
-  EXPECT_EQ(choice({.ranks = 9, .bytes = 1024, .on_host = false, .hierarchy_refusal = "it is not for GPUs"}),
+  EXPECT_EQ(choice({.ranks = 9, .bytes = 1024, .on_host = false, .hosts = {{0, 1, 2, 3, 4, 5, 6, 7, 8}}}),
             AllreduceAlgorithm::mpi);
 }
 
@@ -106,15 +145,6 @@ TEST(AllreduceChoice, GoesBackToItsOwnRuleWhereATableHelpsNothing) {
             "more than 8192 bytes between 4 ranks; not pipelined: on one host two_shot moves 1.5 times the "
             "elements, leaders 2 times; "
             "some.json has no such row");
-}
-
-std::string refusal(const AllreduceFacts& facts, const AllreduceOptions& options) {
-  try {
-    return "none: " + choose_allreduce(facts, options, "a test").why;
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::unsupported);
-    return error.message();
-  }
 }
 
 TEST(AllreduceChoice, NamesWhatAllowsAnotherOrder) {

@@ -3,12 +3,14 @@
 #include <selvage/error.hpp>
 
 #include <gtest/gtest.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <string>
 
 namespace selvage::detail {
 namespace {
@@ -72,6 +74,21 @@ TEST(Arena, SaysWhenTheSystemHasNoSuchMemory) {
   }
 }
 
+// The system would give it, and end whoever fills it.
+TEST(Arena, GivesNoMoreThanTheHostHas) {
+  struct sysinfo host {};
+  ASSERT_EQ(sysinfo(&host), 0);
+  const std::size_t all = (host.totalram + host.totalswap) * host.mem_unit;
+  Arena arena;
+  try {
+    static_cast<void>(arena.allocate(all + 1));
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::io);
+    EXPECT_NE(error.message().find(std::to_string(all)), std::string::npos) << error.message();
+  }
+}
+
 TEST(PeerMappings, MapASegmentOnceAsLongAsItIsUsed) {
   Arena arena;
   PeerMappings mappings;
@@ -107,6 +124,23 @@ TEST(PeerMappings, SayWhatCannotBeOpened) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::io);
     EXPECT_NE(error.message().find("cannot open another rank's shared memory"), std::string::npos);
+  }
+}
+
+// Two containers of one host number their processes alike: this rank's own file has the other's name.
+TEST(PeerMappings, TellAnotherFileOfTheSameName) {
+  Arena arena;
+  PeerMappings mappings;
+  SharedRange theirs = *arena.find(arena.allocate(4096), 8);
+  const SharedRange own = theirs;
+  ++theirs.inode;
+  const auto mapped = mappings.map(own);
+  try {
+    static_cast<void>(mappings.map(theirs));
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::io);
+    EXPECT_NE(error.message().find("is another file"), std::string::npos) << error.message();
   }
 }
 

@@ -21,8 +21,8 @@ Error thrown_by(const Function& function) {
 }
 
 TEST(Options, AreReadAsTheyAreWritten) {
-  for (const Transport transport :
-       {Transport::peer, Transport::copy_engine, Transport::mpi_direct, Transport::mpi_staged}) {
+  for (const Transport transport : {Transport::peer, Transport::copy_engine, Transport::mpi_direct,
+                                    Transport::mpi_staged, Transport::ring}) {
     EXPECT_EQ(parse_transport(to_string(transport)), transport);
   }
   for (const Initiation initiation :
@@ -47,7 +47,7 @@ TEST(Options, ListWhatThereIsForAnUnknownName) {
   const Error transport = thrown_by([] { static_cast<void>(parse_transport("pear")); });
   EXPECT_EQ(transport.kind(), ErrorKind::input);
   EXPECT_EQ(transport.message(),
-            "\"pear\" is no transport: there are peer, copy_engine, mpi_direct, mpi_staged");
+            "\"pear\" is no transport: there are peer, copy_engine, mpi_direct, mpi_staged, ring");
   const Error initiation = thrown_by([] { static_cast<void>(parse_initiation("Host")); });
   EXPECT_EQ(initiation.kind(), ErrorKind::input);
   EXPECT_EQ(initiation.message(), "\"Host\" is no initiation: there are host, stream, queue, kernel");

@@ -171,6 +171,8 @@ TEST(PathSelector, RefusesAForcedTransportWithForcerRankAndReason) {
       refusal(on_device(), Transport::mpi_direct, "SELVAGE_TRANSPORT"),
       "transport mpi_direct, forced by SELVAGE_TRANSPORT, is not possible with rank 3: this MPI takes no "
       "device pointers");
+  EXPECT_EQ(refusal(best_facts(), Transport::ring, "SELVAGE_TRANSPORT"),
+            "transport ring, forced by SELVAGE_TRANSPORT, is for typed transfers alone");
   PairFacts remote = best_facts();
   remote.same_host = false;
   EXPECT_EQ(

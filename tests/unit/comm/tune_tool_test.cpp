@@ -1,12 +1,10 @@
+#include "../../support/shell.hpp"
 #include "temporary_directory.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -17,33 +15,15 @@ namespace {
 using app::testing_support::read_text;
 using app::testing_support::TemporaryDirectory;
 using app::testing_support::write_text;
-
-struct Ended {
-  int exit_code = -1;
-  std::string output;  ///< standard output and standard error together
-};
+using test::Ended;
+using test::occurrences;
 
 Ended run_on(int ranks, const std::string& program, const std::string& arguments) {
-  const std::string command = fmt::format("{} {} '{}' {} 2>&1", SELVAGE_MPIEXEC, ranks, program, arguments);
-  Ended ended;
-  FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return ended;
-  std::array<char, 4096> buffer;
-  for (std::size_t bytes; (bytes = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
-    ended.output.append(buffer.data(), bytes);
-  const int status = pclose(pipe);
-  if (WIFEXITED(status)) ended.exit_code = WEXITSTATUS(status);
-  return ended;
+  return test::shell(fmt::format("{} {} '{}' {}", SELVAGE_MPIEXEC, ranks, program, arguments));
 }
 
 Ended tune_on(int ranks, const std::string& arguments) {
   return run_on(ranks, SELVAGE_TUNE_TOOL, arguments);
-}
-
-int occurrences(const std::string& text, const std::string& part) {
-  int count = 0;
-  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
 }
 
 nlohmann::json read_json(const std::string& path) {
@@ -161,6 +141,7 @@ TEST_F(TuneTool, RefusesWhatItCannotFollow) {
   };
   expect_usage(1, "", "one rank has nobody to combine with");
   expect_usage(2, "--type fp32", "unknown option '--type', did you mean '--types'?");
+  expect_usage(2, "--operatin=sum", "unknown option '--operatin=sum', did you mean '--operation'?");
   expect_usage(2, "everything", "unknown argument 'everything'");
   expect_usage(2, "--types fp23", "unknown type 'fp23', did you mean 'fp32'?");
   expect_usage(2, "--operation sun", "unknown operation 'sun', did you mean 'sum'?");

@@ -1,5 +1,6 @@
 #include "jacobi/settings.hpp"
 
+#include <selvage/comm/options.hpp>
 #include <selvage/error.hpp>
 
 #include <gtest/gtest.h>
@@ -62,6 +63,14 @@ TEST(Settings, OverlapFollowsTheBackendUnlessItIsNamed) {
     const Settings named = read("[run]\noverlap = \"" + name + "\"\n");
     EXPECT_FALSE(named.chooses_overlap);
     EXPECT_EQ(to_string(named.overlap), name);
+  }
+}
+
+TEST(Settings, EveryTransportCanBeForced) {
+  for (const Transport transport :
+       {Transport::peer, Transport::copy_engine, Transport::mpi_direct, Transport::mpi_staged}) {
+    const std::string name(to_string(transport));
+    EXPECT_EQ(read("comm.transport = \"" + name + "\"").standard.transport, name);
   }
 }
 

@@ -220,6 +220,7 @@ TEST_F(TopoToolFiles, EndsWithTwoAndOneMessageOnBadInput) {
       {"map --pattern 2d-2x2 --fabric flat --slots-per-host many", "--slots-per-host"},
       {"map --pattern 2d-2x2", "4 ranks on 1 slots"},
       {"map --patern 2d-2x2", "unknown option '--patern', did you mean '--pattern'?"},
+      {"map --patern=2d-4x4x4-weighted-corners", "', did you mean '--pattern'?"},
       {"map --fabric flat --traffic " + bad_traffic, bad_traffic + ":1: the header is 'from,to' instead of"},
       {"map --pattern 2d-2x2 --fabric slurm:" + no_tree, no_tree + ":1: one of Nodes and Switches is needed"},
       {"simulate", "one of --suite NAME, --pattern NAME and --traffic FILE is needed"},

@@ -141,8 +141,8 @@ class Hierarchical final : public Stepwise {
 
 std::unique_ptr<AllreduceRunner> make_hierarchical(const AllreduceParts& parts) {
   if (!parts.executor.runs_on_host())
-    return make_levels_on_device(parts, ranks_by_host(parts), *parts.outer,
-                                 {.chunk_bytes = whole_chunk_bytes});
+    return make_levels_on_device(parts, ranks_by_host(parts), parts.outer,
+                                 parts.outer ? LevelShape{.chunk_bytes = whole_chunk_bytes} : staged_chunks);
   if (parts.inner && parts.outer)
     return make_levels(parts, ranks_by_host(parts), *parts.inner, *parts.outer,
                        {.chunk_bytes = most_slot_bytes, .lanes = 2});
@@ -151,8 +151,7 @@ std::unique_ptr<AllreduceRunner> make_hierarchical(const AllreduceParts& parts) 
       parts, std::clamp<std::int64_t>(parts.elements.count, 1, most_slot_bytes / width));
 }
 
-std::string refuse_hierarchy(const topo::Machine& machine, bool on_host) {
-  if (!on_host) return "it is not for GPUs";
+std::string refuse_hierarchy(const topo::Machine& machine) {
   int next = 0;
   for (int host = 0; host < machine.host_count(); ++host) {
     for (const int rank : machine.ranks_of_host(host)) {

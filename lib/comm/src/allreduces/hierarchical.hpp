@@ -18,13 +18,14 @@ namespace selvage::detail {
 /// the other hosts.
 ///
 /// For n elements and H hosts, (H - 1) n leave hosts on the way there, as accumulators, and (H - 1) n on the way back:
-/// for two hosts the least that any allreduce can do. On hosts only.
+/// for two hosts the least that any allreduce can do. Between GPUs both ways as accumulators, through host memory, and
+/// hosts have equally many; a host's GPUs combine by two_shot, each its part.
 ///
 /// With AllreduceOptions::inner or outer, the thesis's own form instead: each host combines at its first rank by the one,
 /// these combine by the other, and hosts share the result.
 [[nodiscard]] std::unique_ptr<AllreduceRunner> make_hierarchical(const AllreduceParts& parts);
 
-/// Why not; empty where it is possible.
-[[nodiscard]] std::string refuse_hierarchy(const topo::Machine& machine, bool on_host);
+/// Why ranks of hosts can't be combined in rank order; empty where they can.
+[[nodiscard]] std::string refuse_hierarchy(const topo::Machine& machine);
 
 }  // namespace selvage::detail

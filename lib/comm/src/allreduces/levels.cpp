@@ -101,7 +101,8 @@ std::unique_ptr<AllreduceRunner> make_flat(const AllreduceParts& parts, Allreduc
 
 std::unique_ptr<AllreduceRunner> make_levels_on_device(const AllreduceParts& parts,
                                                        const std::vector<std::vector<int>>& groups,
-                                                       AllreduceAlgorithm outer, const LevelShape& shape) {
+                                                       std::optional<AllreduceAlgorithm> outer,
+                                                       const LevelShape& shape) {
   DeviceLevels levels{
       .group = {}, .outer_group = {}, .outer = outer, .chunk_bytes = shape.chunk_bytes, .lanes = shape.lanes};
   std::ptrdiff_t place = 0;

@@ -17,6 +17,8 @@ struct LevelShape {
 
 /// Of GPUs: as much as is combined without a pause, in bounded memory.
 inline constexpr std::int64_t whole_chunk_bytes = 256 * 1024 * 1024;
+/// Of GPUs whose groups speak through host memory: while one chunk is there, others are in the GPUs.
+inline constexpr LevelShape staged_chunks{.chunk_bytes = 4 * 1024 * 1024, .lanes = allreduce_tags};
 
 /// Two levels: groups combine theirs (inner), their first ranks combine that (outer), and the results come back the same
 /// way. A level of single ranks is left out. Chunks of the elements pass through by themselves, so that those in
@@ -38,10 +40,10 @@ inline constexpr std::int64_t whole_chunk_bytes = 256 * 1024 * 1024;
 
 /// The same between GPUs, whose groups combine by two_shot; each rank goes on with its part.
 /// \param groups  all of one size, each on one host
-/// \param outer   nccl, or one that make_group_collective() has
+/// \param outer   nccl, or one that make_group_collective() has; none: group after group, in rank order
 [[nodiscard]] std::unique_ptr<AllreduceRunner> make_levels_on_device(
-    const AllreduceParts& parts, const std::vector<std::vector<int>>& groups, AllreduceAlgorithm outer,
-    const LevelShape& shape);
+    const AllreduceParts& parts, const std::vector<std::vector<int>>& groups,
+    std::optional<AllreduceAlgorithm> outer, const LevelShape& shape);
 /// One level of all GPUs, by NCCL.
 [[nodiscard]] std::unique_ptr<AllreduceRunner> make_nccl(const AllreduceParts& parts);
 

@@ -46,6 +46,8 @@ struct AllreduceProgram {
   int source;  ///< of what is gathered
   /// Of levels: accumulators of this rank's part, in this GPU's memory; and all ranks, of which these are a group.
   std::byte* partial;
+  bool continues;  ///< the accumulators hold what ranks before this group's have combined
+  bool meets;  ///< kernels wait for those of the group; else the host knows that what they wait for is there
   int all_ranks;
   bool is_aligned;  ///< the elements that a kernel knows, to 16 bytes
   /// What ranks store for each other; each kernel says how it lies.

@@ -86,6 +86,7 @@ std::optional<SharedRange> name_device_memory(const void* data, std::size_t byte
   SharedRange range{.memory = MemoryKind::device,
                     .process = static_cast<std::int32_t>(getpid()),
                     .file = -1,
+                    .inode = 0,
                     .ipc_handle = {},
                     .segment = id,
                     .segment_bytes = size,
@@ -149,6 +150,19 @@ Buffer allocate_for_mpi(std::size_t bytes) {
   void* block = pool->take(device, rounded);
   const auto give_back = [device, rounded](void* returned) { pool->give_back(returned, device, rounded); };
   return {static_cast<std::byte*>(block), std::shared_ptr<void>(block, give_back)};
+}
+
+Buffer allocate_page_locked(std::size_t bytes) {
+  void* data = nullptr;
+  check_cuda(cudaHostAlloc(&data, bytes, cudaHostAllocDefault), "cudaHostAlloc");
+  return {static_cast<std::byte*>(data),
+          std::shared_ptr<void>(data, [](void* block) { cudaFreeHost(block); })};
+}
+
+std::shared_ptr<void> page_lock(std::byte* data, std::size_t bytes) {
+  check_cuda(cudaHostRegister(data, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped),
+             "cudaHostRegister");
+  return {data, [](void* block) { cudaHostUnregister(block); }};
 }
 
 Buffer allocate_device_words(int count) {

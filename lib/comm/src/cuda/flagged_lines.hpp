@@ -42,9 +42,6 @@ struct LineShare {
 struct LineLane {
   int lane = static_cast<int>(threadIdx.x) % lanes_per_line;
   [[nodiscard]] __device__ bool has_epoch() const { return lane == lanes_per_line - 1; }
-  [[nodiscard]] __device__ std::int64_t first_word(std::int64_t line) const {
-    return line * ll128_line_words + 2 * lane;
-  }
 
   __device__ void store(std::byte* line, const LineShare& share) const {
     asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1, %2};" ::"l"(line + lane * 16), "l"(share.first),

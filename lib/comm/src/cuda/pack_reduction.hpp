@@ -74,38 +74,52 @@ __device__ std::int64_t for_whole_packs(std::int64_t first, std::int64_t end, st
   return first + left * stride;
 }
 
-/// Combines a pack of all ranks' elements in rank order, and stores it into those of the program's receivers.
-template <class T, ReduceOperation operation, int most_ranks>
-__device__ void reduce_pack(const AllreduceProgram& program, std::int64_t index) {
-  const auto elements = [&](int rank) { return reinterpret_cast<T*>(program.elements[rank]); };
-  Pack packs[most_ranks];
+/// Loads a pack of each rank.
+template <class T, int most_ranks>
+__device__ void load_pack(const AllreduceProgram& program, std::int64_t index, Pack (&packs)[most_ranks]) {
 #pragma unroll
   for (int rank = 0; rank < most_ranks; ++rank) {
     if (rank < program.ranks)
-      packs[rank] = load_unit<Pack>(elements(rank), index, program.count, program.is_aligned);
-  }
-  const Pack result = combine_packs<T, operation>(program, packs);
-  for (int rank = 0; rank < program.ranks; ++rank) {
-    if (is_receiver(program, rank))
-      store_unit(elements(rank), index, program.count, program.is_aligned, result);
+      packs[rank] = load_unit<Pack>(reinterpret_cast<const T*>(program.elements[rank]), index, program.count,
+                                    program.is_aligned);
   }
 }
 
-/// The same of `count` packs, at most packs_at_once: `first`, `first + stride` and so on, all aligned and whole. No question
-/// stands between their loads, which all go out before the first is needed.
+/// Combines a pack of all ranks' elements in rank order, and stores it into those of the program's receivers.
+template <class T, ReduceOperation operation, int most_ranks>
+__device__ void reduce_pack(const AllreduceProgram& program, std::int64_t index) {
+  Pack packs[most_ranks];
+  load_pack<T>(program, index, packs);
+  const Pack result = combine_packs<T, operation>(program, packs);
+  for (int rank = 0; rank < program.ranks; ++rank) {
+    if (is_receiver(program, rank))
+      store_unit(reinterpret_cast<T*>(program.elements[rank]), index, program.count, program.is_aligned,
+                 result);
+  }
+}
+
+/// Loads `count` packs of each rank, at most packs_at_once: `first`, `first + stride` and so on, all aligned and whole. No
+/// question stands between loads, which all go out before the first is needed; in place of packs and ranks that there
+/// aren't, they fetch what is near.
+template <int most_ranks>
+__device__ void load_whole_packs(const AllreduceProgram& program, std::int64_t first, std::int64_t stride,
+                                 int count, Pack (&packs)[packs_at_once<most_ranks>][most_ranks]) {
+#pragma unroll
+  for (int rank = 0; rank < most_ranks; ++rank) {
+    const auto* const from =
+        reinterpret_cast<const Pack*>(program.elements[rank < program.ranks ? rank : program.rank]) + first;
+#pragma unroll
+    for (int i = 0; i < packs_at_once<most_ranks>; ++i) packs[i][rank] = from[i < count ? i * stride : 0];
+  }
+}
+
+/// reduce_pack for packs as load_whole_packs has them.
 template <class T, ReduceOperation operation, int most_ranks>
 __device__ void reduce_whole_packs(const AllreduceProgram& program, std::int64_t first, std::int64_t stride,
                                    int count) {
   constexpr int at_once = packs_at_once<most_ranks>;
   Pack packs[at_once][most_ranks];
-#pragma unroll
-  for (int rank = 0; rank < most_ranks; ++rank) {
-    // In place of ranks that there aren't, what is near.
-    const auto* const from =
-        reinterpret_cast<const Pack*>(program.elements[rank < program.ranks ? rank : program.rank]) + first;
-#pragma unroll
-    for (int i = 0; i < at_once; ++i) packs[i][rank] = from[i < count ? i * stride : 0];
-  }
+  load_whole_packs<most_ranks>(program, first, stride, count, packs);
   Pack results[at_once];
 #pragma unroll
   for (int i = 0; i < at_once; ++i) results[i] = combine_packs<T, operation>(program, packs[i]);

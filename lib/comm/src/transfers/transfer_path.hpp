@@ -3,6 +3,7 @@
 #include "../arena.hpp"
 #include "../copy_runs.hpp"
 #include "../layout_cache.hpp"
+#include "../path_selector.hpp"
 #include "../transports/mailbox.hpp"
 
 #include <selvage/comm/datatype.hpp>
@@ -57,6 +58,7 @@ struct TransferParts {
   const Executor& executor;
   std::vector<Partner> partners;  ///< those it is to serve
   int tag;
+  std::size_t ring_unit_bytes = 0;  ///< of rings into this rank; 0: by where the Views lie
 };
 
 /// One transfer in flight.
@@ -103,5 +105,10 @@ struct PeerPut {
 /// Pack, MPI, unpack; one message per partner and direction. MPI guards reuse by itself.
 /// \param staged  whether MPI is given host memory instead of the packed block itself
 [[nodiscard]] std::unique_ptr<TransferPath> make_mpi_transfer(const TransferParts& parts, bool staged);
+
+/// Units of host memory in turn, packed and unpacked, or copied by DMA to and from packed blocks of a GPU, while the others
+/// are underway. Collective between partners. A count of units freed guards those that are still read.
+[[nodiscard]] std::unique_ptr<TransferPath> make_ring_transfer(const TransferParts& parts);
+[[nodiscard]] std::string refuse_ring(const PairFacts& facts);
 
 }  // namespace selvage::detail

@@ -28,7 +28,6 @@ class Swapper {
   }
 
   [[nodiscard]] const std::vector<int>& at() const { return at_; }
-  [[nodiscard]] int vertex_at(int place) const { return vertex_at_[place]; }
 
   /// What the cost grows by, negative for a gain.
   [[nodiscard]] std::int64_t change(int a, int b) const { return moved(a, b) + moved(b, a); }

@@ -18,7 +18,7 @@ enum class AllreduceAlgorithm {
   two_shot_copy_engine,  ///< two_shot whose results copy engines give to all; on GPUs
   copy_engine,  ///< the same, and engines bring the elements too: takes multiprocessors for a short time only
   gsb,          ///< ranks of a host copy into a buffer of the first, which combines; all copy the result out
-  hierarchical,  ///< hosts combine theirs one after the other, through shared memory inside
+  hierarchical,  ///< hosts combine theirs one after the other; inside through shared memory, GPUs by two_shot
   mpi,           ///< two_shot by MPI's messages, between ranks that don't map each other's memory
   nccl,  ///< NCCL, found at run time: for GPUs that don't map each other's memory; not in rank order, like the next
   btb,                 ///< up a binomial tree and down again
@@ -34,6 +34,7 @@ enum class AllreduceAlgorithm {
 /// \throws Error{input} that lists what there is
 [[nodiscard]] AllreduceAlgorithm parse_allreduce_algorithm(std::string_view text);
 
+/// What is computed, and how. The same on all ranks.
 struct AllreduceOptions {
   ReduceOperation operation = ReduceOperation::sum;
   /// Force one; else SELVAGE_ALLREDUCE; else chosen by size, from a table of selvage-tune or by a built-in rule.
@@ -45,7 +46,7 @@ struct AllreduceOptions {
   bool fast = false;
   /// For hierarchical and pipelined, both fast then: how a host, or group, combines (gsb, btb; on GPUs two_shot), and how its
   /// first rank, on GPUs each rank for its part, does with those of the others (gsb, btb, recursive_doubling, ring, mpi;
-  /// nccl). hierarchical without any is in rank order, and for hosts; with one, the other is gsb inside and btb outside, on
+  /// nccl). hierarchical without any is in rank order; with one, the other is gsb inside and btb outside, on
   /// GPUs two_shot and mpi. In SELVAGE_ALLREDUCE: "hierarchical:gsb,btb".
   std::optional<AllreduceAlgorithm> inner = {};
   std::optional<AllreduceAlgorithm> outer = {};

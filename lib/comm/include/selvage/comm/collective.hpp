@@ -79,6 +79,8 @@ class Collective {
     detail::KokkosExecutor<Space> executor(space);
     return Pending(start_on(executor));
   }
+  /// What `space` is given next sees the result; blocks until done on host spaces.
+  /// \throws as run()
   template <class Space>
   void finish(const Space& space, Pending&& pending) {
     detail::KokkosExecutor<Space> executor(space);
@@ -87,6 +89,7 @@ class Collective {
 
   /// Throws what the device found while it waited; see HaloExchange::check.
   void check() const;
+  /// What was forced or chosen.
   [[nodiscard]] AllreduceAlgorithm algorithm() const;
   /// The algorithm, and why: what forces it, which row of which table, or the built-in rule.
   [[nodiscard]] std::string explain() const;

@@ -6,6 +6,7 @@ namespace selvage {
 
 // Between ranks of one host these are two_shot's halves; AllreduceAlgorithm::mpi makes them everywhere. Of
 // AllreduceOptions the algorithm and the multiprocessors count, and the operation where elements are combined.
+// Source: Faraji, thesis ch. 3 (Reduce and Bcast), without a root's buffer.
 
 /// Combines all ranks' elements, as Allreduce does and with the same bits, and leaves each rank with its part of the
 /// result. The other parts of its View keep what they held.

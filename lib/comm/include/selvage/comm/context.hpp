@@ -59,7 +59,8 @@ class Context {
 
   [[nodiscard]] int rank() const;
   [[nodiscard]] int size() const;
-  /// A duplicate for its users, with MPI_ERRORS_RETURN: the library sends nothing on it while it lives. Owned by the Context.
+  /// A duplicate for its users, with MPI_ERRORS_RETURN: the library sends nothing on it while it lives. Owned by the
+  /// Context.
   [[nodiscard]] MPI_Comm comm() const;
   /// Who shares a host with whom; the same on all ranks.
   [[nodiscard]] const topo::Machine& machine() const;

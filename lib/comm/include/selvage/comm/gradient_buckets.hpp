@@ -21,6 +21,7 @@ namespace detail {
 class BucketPlan;
 }
 
+/// What is computed, and how. The same on all ranks.
 struct GradientBucketsOptions {
   ReduceOperation operation = ReduceOperation::average;
   /// Of every bucket, as in AllreduceOptions.
@@ -28,6 +29,7 @@ struct GradientBucketsOptions {
   /// As in AllreduceOptions. None given: 12, with which a step takes about as long as with all, and more of the sums is
   /// hidden behind what runs beside them.
   std::optional<int> multiprocessors = {};
+  /// Allow another order than by rank, as in AllreduceOptions.
   bool fast = false;
   /// A bucket has no more, unless a single gradient has.
   std::int64_t bucket_bytes = std::int64_t{25} << 20;

@@ -7,8 +7,10 @@
 #include <Kokkos_Core.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -17,27 +19,37 @@ namespace selvage {
 
 namespace detail {
 struct GridPlaces;
-}
 
+/// Bytes of a View. \throws Error{usage} for a negative extent or more bytes than std::ptrdiff_t counts
+[[nodiscard]] std::size_t view_bytes(std::span<const std::int64_t> extents, std::size_t element_bytes);
+}  // namespace detail
+
+/// The cells, and how they are dealt out to ranks. The same on all ranks.
 template <int D>
 struct GridOptions {
-  std::array<std::int64_t, D>
-      cells{};                     ///< global cells per axis, ghosts not counted; axis 0 is a View's first
-  std::array<bool, D> periodic{};  ///< whether the last cell of an axis is the first one's neighbour
-  std::array<int, D> ranks{};      ///< ranks per axis; 0 lets the grid choose that axis
-  bool reorder = true;             ///< may give a rank another place than its number's, as MPI_Cart_create's
+  /// Global cells per axis, ghosts not counted; axis 0 is a View's first.
+  std::array<std::int64_t, D> cells{};
+  /// Whether the last cell of an axis is the first one's neighbour.
+  std::array<bool, D> periodic{};
+  /// Ranks per axis; 0 lets the grid choose that axis.
+  std::array<int, D> ranks{};
+  /// Whether a rank may get another place than its number's, as with MPI_Cart_create's.
+  bool reorder = true;
 };
 
 /// Cells in a box, decomposed into one box per rank (1D to 3D).
 ///
-/// Ranks lie on a process grid of places, numbered with the last axis fastest. Rank i takes place i, unless `reorder` is
-/// set and what `selvage-topo probe` has measured, else what Context::machine() tells of hosts and links, says that another order carries clearly less over
-/// the slow ones: then rank 0 places the ranks by topo::place_by_portfolio, for a halo of width 1 across faces. That is
-/// never worse than the order of ranks, by the same measure. `SELVAGE_GRID_REORDER=no` in rank 0's environment forbids it.
+/// An axis of n cells over p ranks gives the first n mod p ranks one cell more. Where `ranks` leaves a choice, the process
+/// grid that sends the fewest cells (least total surface) wins; of equals the one with the longest rows (fewest cuts of
+/// the last axes).
 ///
-/// An axis of n cells over p ranks gives the first n mod
-/// p ranks one cell more. Where `ranks` leaves a choice, the process grid that sends the fewest cells (least
-/// total surface) wins; of equals the one with the longest rows (fewest cuts of the last axes).
+/// Ranks lie on a process grid of places, numbered with the last axis fastest. Rank i takes place i, unless `reorder` is
+/// set and what `selvage-topo probe` has measured, else what Context::machine() tells of hosts and links, says that
+/// another order carries clearly less over the slow ones: then rank 0 places the ranks by topo::place_by_portfolio, for a
+/// halo of width 1 across faces. That is never worse than the order of ranks, by the same measure.
+/// `SELVAGE_GRID_REORDER=no` in rank 0's environment forbids it.
+///
+/// Source: Faraji, thesis 6.3.2, for placement as part of the communicator.
 template <int D>
 class Grid {
   static_assert(D >= 1 && D <= 3, "selvage::Grid is for 1 to 3 axes");
@@ -46,9 +58,9 @@ class Grid {
   static constexpr int no_neighbour = -1;
 
   /// Collective; all ranks pass the same options.
-  /// \throws Error{input} on every rank: cells below 1, a process grid that doesn't hold size() ranks, or
-  /// fewer cells
-  ///         than ranks along an axis, or a SELVAGE_GRID_REORDER other than yes and no
+  /// \throws Error{input} on every rank: cells below 1, a process grid that doesn't hold size() ranks, fewer cells than
+  ///         ranks along an axis, or a SELVAGE_GRID_REORDER other than yes and no; Error{usage}: options that differ between
+  ///         ranks
   Grid(const Context& context, const GridOptions<D>& options);
 
   [[nodiscard]] const Context& context() const { return context_; }
@@ -89,6 +101,7 @@ class Grid {
   /// (rank D+1). The first cell of the box is at index width[axis].low. Host memory belongs to the Context
   /// and lives as long as it or until context().deallocate_shared(view.data()); device memory is an ordinary
   /// managed View, on the Context's GPU. Not collective.
+  /// \throws Error{usage} for a negative width, Error{io} for more than the host's memory
   template <class T, class Layout = void, class MemorySpace = Kokkos::DefaultExecutionSpace::memory_space>
   [[nodiscard]] auto allocate(const std::string& label, const Width<D>& width) const {
     return allocate_view<T, D, Layout, MemorySpace>(label, width, 0, std::make_index_sequence<D>{});
@@ -131,10 +144,10 @@ auto Grid<D>::allocate_view(const std::string& label, const Width<D>& width, std
   using Chosen =
       std::conditional_t<std::is_void_v<Layout>, typename MemorySpace::execution_space::array_layout, Layout>;
   using View = Kokkos::View<typename AddPointers<T, Rank>::type, Chosen, MemorySpace>;
-  const std::array<std::size_t, Rank> extents{
-      static_cast<std::size_t>(extent_with_ghosts(static_cast<int>(Axis), width, components))...};
+  const std::array<std::int64_t, Rank> extents{
+      extent_with_ghosts(static_cast<int>(Axis), width, components)...};
+  [[maybe_unused]] const std::size_t bytes = detail::view_bytes(extents, sizeof(T));
   if constexpr (std::is_same_v<MemorySpace, Kokkos::HostSpace>) {
-    const std::size_t bytes = View::required_allocation_size(extents[Axis]...);
     return View(static_cast<T*>(context_.allocate_shared(bytes)), extents[Axis]...);
   } else {
     const detail::DeviceScope scope(context_.device());

@@ -36,6 +36,9 @@ class HaloPlan;
 /// components last. Any layout, sub-Views with an offset included. Views of Grid::allocate move without a
 /// copy (`peer`) between ranks of one host; other host memory works through MPI, and explain() says so. The
 /// Views must stay allocated, at the same address, as long as the HaloExchange lives.
+///
+/// Source: Chu et al., "Zero-copy Datatype Transfer" and "One-shot Packing/Unpacking", for `peer`; LeBeane, thesis ch. 6,
+/// for who starts. Layouts are flattened to strided boxes when a plan is made; credits and epochs are this project's.
 class HaloExchange {
  public:
   /// A started exchange. Give it to finish(), exactly once.
@@ -78,6 +81,9 @@ class HaloExchange {
     detail::KokkosExecutor<Space> executor(space);
     return Pending(start_fields(executor, select(views...)));
   }
+  /// Ghosts are filled, and cells may be written again, when it returns (host spaces), or before what `space` is given
+  /// next.
+  /// \throws as exchange()
   template <class Space>
   void finish(const Space& space, Pending&& pending) {
     detail::KokkosExecutor<Space> executor(space);
@@ -87,6 +93,8 @@ class HaloExchange {
   /// The reverse: folds the ghosts' values into the cells they are ghosts of, `owned = operation(owned,
   /// ghost)`, neighbour by neighbour in an order that depends on directions alone, so that the bits don't
   /// depend on transport or timing. Ghosts keep their values. Blocks until done on host spaces.
+  /// \param operation  Sum, Product, Min, Max (operations.hpp), or what is called like them where `space` runs
+  /// \throws as exchange()
   template <class Space, class Operation, class View>
   void reduce(const Space& space, const Operation& operation, const View& view) {
     detail::KokkosExecutor<Space> executor(space);

@@ -32,6 +32,9 @@ class ListPlan;
 /// rebuild() is collective, and all fields of a call travel together. All ranks that share ghosts make the same calls
 /// in the same order, with fields of the same sizes; others may be ahead. One operation is in flight at a time. After
 /// an error the ListHalo can't go on: end, or make a new one. Not thread-safe.
+///
+/// Source: LeBeane, 6.1.4, for counts that come with the flag; Hoefler et al., "Scalable Communication Protocols for
+/// Dynamic Sparse Data Exchange" (PPoPP 2010), for unknown senders.
 class ListHalo {
  public:
   /// A started gather or scatter_add. Give it to finish(), exactly once.
@@ -73,6 +76,7 @@ class ListHalo {
 
   /// How many ghosts this rank has since the last rebuild; Views hold owned() + ghosts() particles at least.
   [[nodiscard]] std::int64_t ghosts() const;
+  /// How many particles this rank owns since then.
   [[nodiscard]] std::int64_t owned() const;
   /// How many ghosts the other ranks, and this one, have of particles of this rank.
   [[nodiscard]] std::int64_t entries() const;
@@ -95,6 +99,8 @@ class ListHalo {
   /// The reverse: adds ghosts to what they are ghosts of, `owned = owned + ghost`, for each particle in the order of the
   /// ranks that hold its ghosts and then of this rank's list. So the bits depend on the lists alone, not on transports,
   /// threads or timing, and no atomics are needed. Ghosts keep their values.
+  /// \param views  as gather()'s fields, of elements that can be added
+  /// \throws as gather()
   template <class Space, class... Views>
   void scatter_add(const Space& space, const Views&... views) {
     detail::KokkosExecutor<Space> executor(space);
@@ -109,7 +115,9 @@ class ListHalo {
   /// The same for scatter_add(): ghosts may be read, owned particles must not be touched.
   template <class Space, class... Views>
   [[nodiscard]] auto start_scatter_add(const Space& space, const Views&... views);
+  /// Ghosts, or owned particles, are complete when it returns (host spaces), or before what `space` is given next.
   /// \param space  of the type that the operation was started with
+  /// \throws as gather()
   template <class Space, class Mover>
   void finish(const Space& space, Pending<Mover>&& pending) {
     detail::KokkosExecutor<Space> executor(space);

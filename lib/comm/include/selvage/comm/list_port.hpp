@@ -11,18 +11,18 @@
 
 namespace selvage {
 
-/// The handle through which a kernel sends its own particles and reads its ghosts: ListHalo::device() makes it, kernels copy
-/// it. Small, trivially copyable, and valid until the list's next rebuild().
+/// The handle through which a kernel sends its own particles and reads its ghosts: ListHalo::device() makes it, kernels
+/// copy it. Small, trivially copyable, and valid until the list's next rebuild().
 ///
 /// Triggered operations in direct form (LeBeane, thesis ch. 6), for lists: the put is fused into the kernel that computes
-/// the particles, and the trigger into the kernel that needs the ghosts. Ghosts lie where the peers' kernels store them, so
-/// nothing is packed, unpacked or copied, and no team waits for its stores.
+/// the particles, and the trigger into the kernel that needs the ghosts. Ghosts lie where the peers' kernels store them,
+/// so nothing is packed, unpacked or copied, and no team waits for its stores.
 ///
 /// All teams of a launch that puts open(), and together put every entry of the list once. In kernels after it, on the same
-/// instance, all teams await(): the first such kernel tells the peers that the ghosts are theirs. Some team must want its own
-/// before the next launch that puts. All ranks that share ghosts make the same launches that put. What goes wrong is thrown by
-/// ListHalo::check(), after a fence, and by the list's next call: Error{timeout} that names the rank whose ghosts didn't come,
-/// Error{usage} where no team has wanted ghosts between two launches that put.
+/// instance, all teams await(): the first such kernel tells the peers that the ghosts are theirs. Some team must want its
+/// own before the next launch that puts. All ranks that share ghosts make the same launches that put. What goes wrong is
+/// thrown by ListHalo::check(), after a fence, and by the list's next call: Error{timeout} that names the rank whose ghosts
+/// didn't come, Error{usage} where no team has wanted ghosts between two launches that put.
 ///
 /// \tparam T  what a ghost is: trivially copyable
 template <class T>
@@ -33,6 +33,7 @@ class ListPort {
   ListPort() = default;
   explicit ListPort(const detail::ListPortTable& table) : table_(table) {}
 
+  /// Begins a launch that puts. Called by all threads of all teams.
   template <class Team>
   [[nodiscard]] KOKKOS_FUNCTION Turn open(const Team& team) const;
 

@@ -21,13 +21,16 @@ enum class Transport {
   copy_engine,  ///< the same by the GPU's copy engines instead of a kernel
   mpi_direct,   ///< pack, then MPI on that memory
   mpi_staged,   ///< pack, copy to host memory, MPI, copy back
+  ring,         ///< through units of page-locked host memory in turn; typed transfers within a host alone
 };
 
 /// Where the slots lie that kernels write descriptors to (LeBeane, 5.3.1: in host or device memory). For kernels of
 /// host spaces both are the same memory.
 enum class QueuePlacement {
-  host,  ///< kernels store across the bus, the service thread polls its own memory
-  device,  ///< kernels store into their GPU's memory; the service thread fetches by copies on a stream of its own
+  /// Kernels store across the bus, the service thread polls its own memory.
+  host,
+  /// Kernels store into their GPU's memory; the service thread fetches by copies on a stream of its own.
+  device,
 };
 
 [[nodiscard]] std::string_view to_string(Initiation initiation);
@@ -50,15 +53,16 @@ enum class GhostReuse {
   alternating,
 };
 
+/// What is exchanged, and how. The same on all ranks.
 template <int D>
 struct HaloOptions {
   Width<D> width = 1;   ///< ghost cells per axis and side; the Views' extents include them
   bool corners = true;  ///< false: faces only, edge and corner ghosts are left alone
   GhostReuse ghost_reuse = GhostReuse::credit;
-  std::optional<Transport> transport =
-      {};  ///< force one for all neighbours; else SELVAGE_TRANSPORT, else chosen
-  std::optional<Initiation> initiation =
-      {};  ///< force one; else SELVAGE_INITIATION, else stream where it is possible
+  /// Force one for all neighbours; else SELVAGE_TRANSPORT, else chosen.
+  std::optional<Transport> transport = {};
+  /// Force one; else SELVAGE_INITIATION, else stream where it is possible.
+  std::optional<Initiation> initiation = {};
 };
 
 }  // namespace selvage

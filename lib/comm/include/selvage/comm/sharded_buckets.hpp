@@ -12,9 +12,10 @@ namespace selvage {
 /// scattered, the caller's update runs on this rank's shards, and the new parameters are gathered on all ranks; all of
 /// that while later gradients are still being computed.
 ///
-/// From ready() until finish() neither the gradient nor its parameter may be read or written. After that all ranks hold all new parameters, and of the gradients each holds the reduced ones of its shards; the
-/// others are as ready() found them. Gradients are combined to the same bits as by GradientBuckets, so that an update
-/// that looks at each element for itself gives the bits of an update of everything on every rank.
+/// From ready() until finish() neither the gradient nor its parameter may be read or written. After that all ranks hold all
+/// new parameters, and of the gradients each holds the reduced ones of its shards; the others are as ready() found them.
+/// Gradients are combined to the same bits as by GradientBuckets, so that an update that looks at each element for itself
+/// gives the bits of an update of everything on every rank.
 ///
 /// Source: Rajbhandari et al., ZeRO (SC 2020), stage 1, in buckets.
 class ShardedBuckets : public GradientBuckets {

@@ -16,11 +16,12 @@ namespace detail {
 class TilePlan;
 }
 
+/// What is computed, and how. The same on all ranks.
 struct TiledAllreduceOptions {
   ReduceOperation operation = ReduceOperation::sum;
-  /// Of a tile: a multiple of 64; the last one may have fewer. The same on all ranks.
+  /// Of a tile: a multiple of 64; the last one may have fewer.
   std::int64_t tile_elements = 64 * 1024;
-  /// How many multiprocessors of a GPU combine tiles beside the kernel that publishes them. The same on all ranks.
+  /// How many multiprocessors of a GPU combine tiles beside the kernel that publishes them.
   int multiprocessors = 16;
 };
 
@@ -54,8 +55,8 @@ class TilePort {
   friend class detail::TilePlan;
   std::int64_t count_ = 0;
   std::int64_t tile_elements_ = 1;
-  detail::Flag* const* owners_ =
-      nullptr;  ///< by rank: its flags, [its tiles][rank]; null: nobody waits for them
+  /// By rank: its flags, [its tiles][rank]; null: nobody waits for them.
+  detail::Flag* const* owners_ = nullptr;
   const std::uint64_t* epoch_ = nullptr;  ///< of the last operation that is finished
   int rank_ = 0;
   int ranks_ = 1;

@@ -59,8 +59,8 @@ struct TriggeredTransfer {
   Direction direction = Direction::put;
   const Window* window = nullptr;  ///< at the target
   int target = 0;                  ///< rank; the kernel may choose another (TriggerPort::fire_target)
-  void* local =
-      nullptr;  ///< this rank's end, in the window's kind of memory; must not change between firing and completion
+  /// This rank's end, in the window's kind of memory; must not change between firing and completion.
+  void* local = nullptr;
   std::uint64_t bytes = 0;                    ///< at most, where the kernel supplies the length
   std::uint64_t unit_bytes = 1;               ///< what TriggerPort::fire_length counts in
   std::uint64_t offset = 0;                   ///< bytes into the target's window
@@ -102,11 +102,15 @@ class Triggers {
   /// \throws Error{usage} for an id out of range, and for a tag that is in use
   void add(TriggerTag tag, const TriggeredTransfer& transfer, std::uint64_t threshold);
   /// Registers an id for all epochs: it fires once in each.
+  /// \throws as add()
   void add_for_all_epochs(std::uint32_t id, const TriggeredTransfer& transfer, std::uint64_t threshold);
 
+  /// The handle with which kernels fire, as long as this lives.
   [[nodiscard]] TriggerPort device() const;
   /// False: the caller's progress() does what a proxy thread would.
   [[nodiscard]] bool has_thread() const;
+  /// Counts the triggers that have come, and carries on with what they started; never waits. Does nothing where a thread
+  /// does it.
   void progress();
   /// Throws what the proxy met since the last call: a thread can't throw to its caller.
   /// \throws Error{usage}, Error{mpi}, Error{cuda}; Error{timeout} when a kernel found the ring full for too long
@@ -127,9 +131,9 @@ class Triggers {
 class CommandQueue {
  public:
   struct Options {
-    int rings = 1;             ///< as many as teams use it at a time
-    std::uint64_t slots = 64;  ///< per ring, a power of two
-    int service_threads = 1;
+    int rings = 1;                                 ///< as many as teams use it at a time
+    std::uint64_t slots = 64;                      ///< per ring, a power of two
+    int service_threads = 1;                       ///< rings are dealt out to them in turn
     std::optional<QueuePlacement> placement = {};  ///< force one; else SELVAGE_QUEUE_PLACEMENT, else host
   };
 
@@ -143,8 +147,11 @@ class CommandQueue {
   CommandQueue& operator=(CommandQueue&&) noexcept;
   ~CommandQueue();
 
+  /// The handle with which kernels put and get, as long as this lives.
   [[nodiscard]] CommandPort device() const;
+  /// False: the caller's progress() does what service threads would.
   [[nodiscard]] bool has_threads() const;
+  /// As Triggers::progress.
   void progress();
   /// As Triggers::check.
   void check();

@@ -97,9 +97,11 @@ struct PortfolioResult {
 /// A placement has to gain at least this much of the default's hop-bytes to replace it.
 inline constexpr int least_gain_percent = 3;
 
-/// Tries every method and takes the cheapest whose largest link load is no larger than the default's: for up to 9 ranks the
-/// cheapest of all such placements. Keeps the default unless hop-bytes fall by `least_gain_percent`. The same input gives the same answer everywhere. Not collective: one rank
-/// maps and tells the others.
+/// Tries every method and takes the cheapest whose largest link load is no larger than the default's: for up to 9 ranks
+/// the cheapest of all such placements. Keeps the default unless hop-bytes fall by `least_gain_percent`. The same input
+/// gives the same answer everywhere. Not collective: one rank maps and tells the others.
+///
+/// Source: Faraji, thesis 6.3.1, with the guard and the other methods beside SCOTCH this project's.
 /// \throws Error{input} when there are more ranks than slots
 [[nodiscard]] PortfolioResult place_by_portfolio(const MappingProblem& problem);
 

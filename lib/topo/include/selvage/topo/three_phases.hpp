@@ -35,8 +35,8 @@ struct ThreePhasePlacement {
 ///
 /// Unlike there, any method can take each phase, and the default is the guarded portfolio. Not collective.
 /// \param problem  its fabric gives hosts, network and how many ranks a host takes
-/// \param cores  one host's cores, and \param gpus its GPUs, each as a fabric with at least as many slots as ranks go to
-///               a host
+/// \param cores    one host's cores, as a fabric with at least as many slots as ranks go to a host
+/// \param gpus     the same of its GPUs
 /// \throws Error{input} when ranks don't fit
 [[nodiscard]] ThreePhasePlacement place_in_three_phases(const MappingProblem& problem, const Fabric& cores,
                                                         const Fabric& gpus, const Phases& phases = {});

@@ -19,9 +19,6 @@ struct Flow {
   [[nodiscard]] bool combines() const {
     return kind != CollectiveKind::all_gather && kind != CollectiveKind::broadcast;
   }
-  [[nodiscard]] bool has_root() const {
-    return kind == CollectiveKind::reduce || kind == CollectiveKind::broadcast;
-  }
   [[nodiscard]] int source(int worker) const { return kind == CollectiveKind::broadcast ? root : worker; }
   [[nodiscard]] bool takes(int worker, int from) const { return combines() || from == source(worker); }
   [[nodiscard]] bool gives(int worker, int to) const {
