@@ -78,6 +78,23 @@ SampleLayout specfem(const char* name, int points, int floats_per_point) {
   return layout;
 }
 
+/// 64 KB in blocks with fifteen of their lengths between them.
+SampleLayout strided(int block_bytes) {
+  const int length = block_bytes / static_cast<int>(sizeof(double));
+  const int count = (64 << 10) / block_bytes;
+  const int stride = 16 * length;
+  MPI_Datatype mpi = MPI_DATATYPE_NULL;
+  MPI_Type_vector(count, length, stride, MPI_DOUBLE, &mpi);
+  SampleLayout layout{fmt::format("strided_{}", block_bytes),
+                      Datatype::vector(count, length, stride, Datatype::of<double>()),
+                      committed(mpi),
+                      8,
+                      length,
+                      {}};
+  for (int i = 0; i < count; ++i) layout.blocks.push_back(std::int64_t{i} * stride);
+  return layout;
+}
+
 }  // namespace
 
 std::vector<SampleLayout> sample_layouts() {
@@ -91,6 +108,7 @@ std::vector<SampleLayout> sample_layouts() {
     layouts.push_back(specfem("specfem_oc", points, 1));
     layouts.push_back(specfem("specfem_cm", points, 3));
   }
+  for (const int block_bytes : {8, 16, 32, 64, 128, 256}) layouts.push_back(strided(block_bytes));
   return layouts;
 }
 

@@ -26,6 +26,8 @@ struct SampleLayout {
 /// - milc: the z face of a 4D lattice of su3 vectors (6 floats), even and odd sites apart: long strided blocks
 /// - nas_mg_y, nas_mg_x: faces of an n^3 grid of doubles, rows and single elements
 /// - specfem_oc: single floats at irregular places; specfem_cm: the same of 3 floats
+/// And, to see from which length on blocks are better copied than packed:
+/// - strided_<b>: blocks of b bytes at equal distances
 [[nodiscard]] std::vector<SampleLayout> sample_layouts();
 
 }  // namespace selvage::bench

@@ -29,18 +29,40 @@ struct Greeting {
   SharedRange flags;
 };
 
+/// Shorter blocks in the mean are scattered.
+constexpr std::int64_t long_block_bytes = 32;
+
+bool is_on_host(const PairFacts& facts) {
+  return !facts.device_memory && refuse_ring(facts).empty();
+}
+bool is_scattered_on_host(const PairFacts& facts) {
+  return is_on_host(facts) && facts.block_bytes < long_block_bytes;
+}
+bool is_any(const PairFacts&) {
+  return true;
+}
+
 struct Candidate {
   Transport transport;
   std::string (*refuse)(const PairFacts&);
+  bool (*suits)(const PairFacts&);  ///< where it isn't forced
   const char* reason;
 };
-/// In the order of preference.
+/// In the order of preference. Each element that peers of a host scatter costs a line that the other core holds, twice;
+/// a unit's lines go over once.
 constexpr std::array candidates{
-    Candidate{Transport::peer, refuse_peer, "same host, zero copy"},
-    Candidate{Transport::mpi_direct, refuse_mpi_direct, "packed"},
-    Candidate{Transport::mpi_staged, refuse_mpi_staged, "packed, works everywhere"},
-    Candidate{Transport::ring, refuse_ring, "same host, by units of host memory"},
+    Candidate{Transport::ring, refuse_ring, is_scattered_on_host, "same host, scattered elements"},
+    Candidate{Transport::peer, refuse_peer, is_any, "same host, zero copy"},
+    Candidate{Transport::ring, refuse_ring, is_on_host, "same host, by units of host memory"},
+    Candidate{Transport::mpi_direct, refuse_mpi_direct, is_any, "packed"},
+    Candidate{Transport::mpi_staged, refuse_mpi_staged, is_any, "packed, works everywhere"},
 };
+
+std::int64_t blocks_in(const FlatLayout& layout) {
+  std::int64_t blocks = 0;
+  for (const CopyRun& run : layout.runs) blocks += run.count;
+  return blocks;
+}
 
 std::size_t runs_in(const std::vector<TransferPart>& parts) {
   std::size_t runs = 0;
@@ -193,6 +215,7 @@ PartCard TransferPlan::card_of(const TransferPart& part) const {
   card.layout = part.layout.range.value_or(SharedRange{});
   card.layout_is_shared = part.layout.range.has_value();
   card.runs = part.layout.runs.size();
+  card.blocks = blocks_in(part.layout);
   card.bytes = part.bytes;
   card.signature = part.signature;
   std::strncpy(card.label.data(), memory.label.c_str(), card.label.size() - 1);
@@ -243,6 +266,19 @@ void TransferPlan::require_matching(const Partner& partner) const {
     require(i, partner.their_sends[i], partner.receives[i], "receives");
 }
 
+std::int64_t TransferPlan::mean_block_bytes(const Partner& partner) {
+  std::int64_t bytes = 0;
+  std::int64_t blocks = 0;
+  // What is cut by either side's layout is cut.
+  const auto add = [&](const TransferPart& mine, const PartCard& theirs) {
+    bytes += mine.bytes;
+    blocks += std::max(blocks_in(mine.layout), theirs.blocks);
+  };
+  for (std::size_t i = 0; i < partner.sends.size(); ++i) add(partner.sends[i], partner.their_receives[i]);
+  for (std::size_t i = 0; i < partner.receives.size(); ++i) add(partner.receives[i], partner.their_sends[i]);
+  return bytes / std::max<std::int64_t>(blocks, 1);
+}
+
 PairFacts TransferPlan::facts_about(const Partner& partner) const {
   PairFacts facts;
   facts.rank = partner.rank;
@@ -261,6 +297,7 @@ PairFacts TransferPlan::facts_about(const Partner& partner) const {
   for (const PartCard& card : partner.their_receives) look_at(card, partner.rank, true);
   for (const TransferPart& part : partner.sends) look_at(card_of(part), context_->rank(), false);
   for (const TransferPart& part : partner.receives) look_at(card_of(part), context_->rank(), true);
+  facts.block_bytes = mean_block_bytes(partner);
   facts.host_mapping_refusal = context_->mapping_refusal(MemoryKind::host);
   facts.mapping_refusal =
       context_->mapping_refusal(facts.device_memory ? MemoryKind::device : MemoryKind::host);
@@ -271,7 +308,7 @@ Path TransferPlan::choose_path(const Partner& partner, const TransferOptions& op
   const PairFacts facts = facts_about(partner);
   std::string refusals;
   for (const Candidate& candidate : candidates) {
-    if (options.transport && candidate.transport != *options.transport) continue;
+    if (options.transport ? candidate.transport != *options.transport : !candidate.suits(facts)) continue;
     const std::string refusal = candidate.refuse(facts);
     if (refusal.empty()) {
       return {candidate.transport, Initiation::stream,

@@ -43,6 +43,7 @@ class TransferPlan {
   void require_same_number(const Partner& partner) const;
   void require_matching(const Partner& partner) const;
   [[nodiscard]] PairFacts facts_about(const Partner& partner) const;
+  [[nodiscard]] static std::int64_t mean_block_bytes(const Partner& partner);
   [[nodiscard]] Path choose_path(const Partner& partner, const TransferOptions& options) const;
   void make_paths(const Executor& executor, const TransferOptions& options, int tag);
   [[noreturn]] void throw_late(const TransferStep& step) const;

@@ -376,6 +376,33 @@ INSTANTIATE_TEST_SUITE_P(EveryPath, TypedTransfers,
                                          Form{"ring_of_short_units", Transport::ring, true, 100}),
                          name_of);
 
+/// What explain() says of a transfer around a ring of ranks.
+std::string explain_transfer(const Context& context, const Datatype& type, bool is_shared) {
+  const Bytes from(context, type.true_upper_bound(), is_shared);
+  const Bytes to(context, type.true_upper_bound(), is_shared);
+  const int after = (context.rank() + 1) % context.size();
+  const int before = (context.rank() + context.size() - 1) % context.size();
+  const TypedTransfer transfer(Space(), context, {transfer_end(after, from.view(), type)},
+                               {transfer_end(before, to.view(), type)});
+  return transfer.explain();
+}
+
+TEST(TypedTransfer, PacksScatteredElementsOnHostsAndCopiesBlocks) {
+  const Context context(MPI_COMM_WORLD);
+  if (!on_host || context.size() == 1 || context.machine().host_count() > 1)
+    GTEST_SKIP() << "needs two ranks of a host, and host memory";
+  const auto doubles_in_blocks = [&](std::int64_t length, bool is_shared) {
+    return explain_transfer(context, Datatype::vector(100, length, 2 * length, Datatype::of<double>()),
+                            is_shared);
+  };
+  const auto expect = [](const std::string& explained, const std::string& part) {
+    EXPECT_NE(explained.find(part), std::string::npos) << explained;
+  };
+  expect(doubles_in_blocks(1, true), ": ring, 800 B");
+  expect(doubles_in_blocks(64, true), ": peer, 51200 B");
+  expect(doubles_in_blocks(64, false), "by units of host memory; not peer: View");
+}
+
 TEST(TypedTransfer, NamesTheRankThatIsLateInARing) {
   const ScopedVariable limit("SELVAGE_TIMEOUT_MS", "300");
   const Context context(MPI_COMM_WORLD);

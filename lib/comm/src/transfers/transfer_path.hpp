@@ -36,6 +36,7 @@ struct PartCard {
   SharedRange layout;  ///< of the flattened runs, in memory that ranks of the host map
   std::int32_t layout_is_shared = 0;
   std::uint64_t runs = 0;
+  std::int64_t blocks = 0;  ///< of elements that follow each other; a run has several
   std::int64_t bytes = 0;
   TypeSignature signature;
   std::array<char, 64> label{};

@@ -34,7 +34,8 @@ template <class View>
 }
 
 struct TransferOptions {
-  /// Force peer, mpi_direct, mpi_staged or ring for all partners; else the first of them that is possible.
+  /// Force peer, ring, mpi_direct or mpi_staged for all partners. Else the first of them that is possible: on hosts ring
+  /// before peer for elements that lie scattered, in GPU memory never ring.
   std::optional<Transport> transport = {};
   /// Of ring: how much this rank receives at a time; 0: 256 KB where a View of the pair lies in GPU memory, else 32 KB.
   std::size_t ring_unit_bytes = 0;
@@ -46,11 +47,13 @@ struct TransferOptions {
 /// Between ranks of one host nothing is packed: at planning the sender intersects its flattened layout with
 /// the receiver's, which it reads from the host's layout cache, and each transfer is one pass (on a GPU one
 /// kernel) that loads local elements and stores them where they belong in the other rank's View (Chu et al.,
-/// "Zero-copy Datatype Transfer"). Between hosts, or where the receiving View can't be mapped, the elements
-/// travel packed over MPI; forced, also by a ring of page-locked units that both ranks of a host map, one of them filled
-/// while others are emptied (Ji et al., IV-C), whatever memory the Views lie in at either end. The i-th end that rank a names for sending to b matches the i-th that b names for
-/// receiving from a; both hold the same sequence of elements, in whatever layouts. Elements of a receiving
-/// type must not overlap. Views stay allocated, at the same address, as long as the TypedTransfer lives.
+/// "Zero-copy Datatype Transfer"). Scattered elements in host memory, and Views there that can't be mapped, go through a
+/// ring of units that both ranks map, one of them filled while others are emptied (Ji et al., IV-C); forced, it serves
+/// whatever memory the Views lie in at either end, by page-locked units. Everything else travels packed over MPI.
+///
+/// The i-th end that rank a names for sending to b matches the i-th that b names for receiving from a; both hold the
+/// same sequence of elements, in whatever layouts. Elements of a receiving type must not overlap. Views stay allocated,
+/// at the same address, as long as the TypedTransfer lives.
 class TypedTransfer {
  public:
   /// Collective over the context's ranks; ranks without ends take part. Ends that no rank matches end as
