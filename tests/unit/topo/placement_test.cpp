@@ -356,6 +356,12 @@ TEST(Scotch, BeatsTheDefaultOnAFragmentedFatTree) {
   EXPECT_LT(measure(problem, *place(problem, "scotch_hosts+swap")).hop_bytes, 0.83 * of_default);
 }
 
+TEST(Scotch, LeavesSlotsThatWouldTakeTooMuchMemoryToOtherMethods) {
+  const Pattern pattern = pattern_named("2d-36x36");
+  const Fabric fabric = simulated_fabric({.hosts = 1296, .slots_per_host = 1});
+  EXPECT_FALSE(place({.traffic = pattern.traffic, .fabric = fabric, .grid = {}}, "scotch"));
+}
+
 TEST(Scotch, DoesNotDependOnTheNumberOfCores) {
   if (!has_scotch()) GTEST_SKIP() << "built without SCOTCH";
   const Pattern pattern = pattern_named("2d-16x16");
