@@ -33,8 +33,10 @@ class LinkCounter {
   void add(const HostFlow& flow) {
     network_.find_paths(problem_.fabric.endpoint_of(flow.from), problem_.fabric.endpoint_of(flow.to),
                         problem_.routing, paths_);
+    const std::uint64_t least = flow.bytes / paths_.size();
+    const std::uint64_t left = flow.bytes % paths_.size();
     for (std::size_t i = 0; i < paths_.size(); ++i) {
-      const std::uint64_t share = flow.bytes / paths_.size() + (i < flow.bytes % paths_.size() ? 1 : 0);
+      const std::uint64_t share = least + (i < left ? 1 : 0);
       for (const int link : paths_[i])
         loads_[link].bytes = checked_sum(loads_[link].bytes, share, "bytes over a link");
     }

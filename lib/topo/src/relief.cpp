@@ -161,8 +161,10 @@ class Relief {
     cost_ += sign * static_cast<std::int64_t>(flow.bytes) * cost_of(flow);
     if (host_of(flow.from) == host_of(flow.to)) return;
     find_paths(flow);
+    const std::uint64_t least = flow.bytes / paths_.size();
+    const std::uint64_t left = flow.bytes % paths_.size();
     for (std::size_t i = 0; i < paths_.size(); ++i) {
-      const std::uint64_t share = flow.bytes / paths_.size() + (i < flow.bytes % paths_.size() ? 1 : 0);
+      const std::uint64_t share = least + (i < left ? 1 : 0);
       for (const int link : paths_[i]) {
         excess_ -= excess_of(link);
         bytes_[link] += sign * static_cast<std::int64_t>(share);
