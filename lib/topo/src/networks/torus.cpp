@@ -63,14 +63,14 @@ void Torus::find_path(int from, int to, const std::array<int, 3>& order, Path& p
 
 void Torus::find_paths(int from, int to, Routing routing, std::vector<Path>& paths) const {
   std::array<int, 3> order = {0, 1, 2};
-  paths.resize(1);
-  find_path(from, to, order, paths.front());
-  if (routing == Routing::fixed) return;
-  Path one;
-  while (std::next_permutation(order.begin(), order.end())) {
-    find_path(from, to, order, one);
-    if (std::find(paths.begin(), paths.end(), one) == paths.end()) paths.push_back(one);
-  }
+  std::size_t found = 0;
+  do {
+    if (found == paths.size()) paths.emplace_back();
+    find_path(from, to, order, paths[found]);
+    const auto here = paths.begin() + static_cast<std::ptrdiff_t>(found);
+    if (std::find(paths.begin(), here, *here) == here) ++found;
+  } while (routing == Routing::adaptive && std::next_permutation(order.begin(), order.end()));
+  paths.resize(found);
 }
 
 }  // namespace selvage::topo
