@@ -67,6 +67,7 @@ Fabric::Fabric(FabricParts parts)
   }
   for (FabricHost& host : hosts_) complete(host);
   check_costs("hosts", host_costs_, hosts_.size());
+  for (std::size_t host = 0; host < hosts_.size(); ++host) host_costs_[host * hosts_.size() + host] = 0;
   check_endpoints(network_.get(), endpoints_, hosts_.size());
   number_slots();
   measure_costs();

@@ -103,13 +103,13 @@ std::optional<double> transfer_time(const MappingProblem& problem, const Placeme
   const Network* network = problem.fabric.network();
   if (network == nullptr) return std::nullopt;
   std::vector<Flow> flows;
-  for (const HostFlow& flow : host_flows(problem, placement)) {
+  for_each_flow(problem, placement, [&](const HostFlow& flow) {
     const std::vector<Path> paths = network->paths(problem.fabric.endpoint_of(flow.from),
                                                    problem.fabric.endpoint_of(flow.to), problem.routing);
     for (const Path& path : paths) {
       flows.push_back({path, static_cast<double>(flow.bytes) / static_cast<double>(paths.size()), 0});
     }
-  }
+  });
   return Fluid(*network, std::move(flows)).run();
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <hdf5.h>
 
+#include <exception>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,14 +40,17 @@ class Hdf5Id {
   Close close_ = nullptr;
 };
 
-/// HDF5 prints its error stack unless told not to; for as long as this lives, it does not.
+/// HDF5 prints its error stack unless told not to; for as long as this lives, it does not. After an error it doesn't any
+/// more: what is left of a damaged file it couldn't close at the program's end, and would print that over and over.
 class QuietHdf5 {
  public:
   QuietHdf5() {
     (void)H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
     (void)H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   }
-  ~QuietHdf5() { (void)H5Eset_auto2(H5E_DEFAULT, function_, data_); }
+  ~QuietHdf5() {
+    if (std::uncaught_exceptions() == 0) (void)H5Eset_auto2(H5E_DEFAULT, function_, data_);
+  }
   QuietHdf5(const QuietHdf5&) = delete;
   QuietHdf5& operator=(const QuietHdf5&) = delete;
 

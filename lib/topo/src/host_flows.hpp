@@ -3,7 +3,7 @@
 #include <selvage/topo/placement.hpp>
 
 #include <cstdint>
-#include <vector>
+#include <functional>
 
 namespace selvage::topo {
 
@@ -14,8 +14,10 @@ struct HostFlow {
   std::uint64_t bytes = 0;
 };
 
-/// What goes between each two hosts, ascending by sender, then receiver.
+/// Shows what goes between each two hosts, ascending by sender, then receiver. Nothing keeps them all: between thousands of
+/// hosts they may be more than fit.
 /// \throws Error{input} when traffic, fabric and placement don't fit each other
-[[nodiscard]] std::vector<HostFlow> host_flows(const MappingProblem& problem, const Placement& placement);
+void for_each_flow(const MappingProblem& problem, const Placement& placement,
+                   const std::function<void(const HostFlow& flow)>& show);
 
 }  // namespace selvage::topo

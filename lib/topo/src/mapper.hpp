@@ -39,7 +39,7 @@ struct Mapper {
 [[nodiscard]] std::optional<Slots> map_randomly(const MapperInput& input);
 [[nodiscard]] std::optional<Slots> map_blocks(const MapperInput& input);
 [[nodiscard]] std::optional<Slots> map_greedily(const MapperInput& input);
-/// To slots at once; not for more than about 2000.
+/// To slots at once; not for more than 1280.
 [[nodiscard]] std::optional<Slots> map_by_scotch(const MapperInput& input);
 /// To hosts, then the ranks of each host to its slots in their order.
 [[nodiscard]] std::optional<Slots> map_hosts_by_scotch(const MapperInput& input);

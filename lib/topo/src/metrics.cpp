@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace selvage::topo {
@@ -21,56 +22,70 @@ void check(const MappingProblem& problem, const Placement& placement) {
                           placement.rank_count(), placement.slot_count(), ranks, slots));
 }
 
-std::vector<LinkLoad> loads_of(const MappingProblem& problem, const std::vector<HostFlow>& flows) {
-  const Network& network = *problem.fabric.network();
-  // Whole bytes, since sums of fractions would depend on how the compiler orders them.
-  std::vector<LinkLoad> loads(network.links().size());
-  for (std::size_t link = 0; link < loads.size(); ++link) loads[link].link = static_cast<int>(link);
-  for (const HostFlow& flow : flows) {
-    const std::vector<Path> paths = network.paths(problem.fabric.endpoint_of(flow.from),
-                                                  problem.fabric.endpoint_of(flow.to), problem.routing);
-    for (std::size_t i = 0; i < paths.size(); ++i) {
-      const std::uint64_t share = flow.bytes / paths.size() + (i < flow.bytes % paths.size() ? 1 : 0);
-      for (const int link : paths[i])
-        loads[link].bytes = checked_sum(loads[link].bytes, share, "bytes over a link");
+/// Adds up what flows put on links, in whole bytes, since sums of fractions would depend on how the compiler orders them.
+class LinkCounter {
+ public:
+  explicit LinkCounter(const MappingProblem& problem)
+      : problem_(problem), network_(*problem.fabric.network()), loads_(network_.links().size()) {
+    for (std::size_t link = 0; link < loads_.size(); ++link) loads_[link].link = static_cast<int>(link);
+  }
+
+  void add(const HostFlow& flow) {
+    network_.find_paths(problem_.fabric.endpoint_of(flow.from), problem_.fabric.endpoint_of(flow.to),
+                        problem_.routing, paths_);
+    const std::uint64_t least = flow.bytes / paths_.size();
+    const std::uint64_t left = flow.bytes % paths_.size();
+    for (std::size_t i = 0; i < paths_.size(); ++i) {
+      const std::uint64_t share = least + (i < left ? 1 : 0);
+      for (const int link : paths_[i])
+        loads_[link].bytes = checked_sum(loads_[link].bytes, share, "bytes over a link");
     }
   }
-  for (LinkLoad& load : loads)
-    load.load = static_cast<double>(load.bytes) / network.links()[load.link].capacity;
-  return loads;
-}
+
+  [[nodiscard]] std::vector<LinkLoad> loads() && {
+    for (LinkLoad& load : loads_)
+      load.load = static_cast<double>(load.bytes) / network_.links()[load.link].capacity;
+    return std::move(loads_);
+  }
+
+ private:
+  const MappingProblem& problem_;
+  const Network& network_;
+  std::vector<LinkLoad> loads_;
+  std::vector<Path> paths_;
+};
 
 }  // namespace
 
-std::vector<HostFlow> host_flows(const MappingProblem& problem, const Placement& placement) {
+void for_each_flow(const MappingProblem& problem, const Placement& placement,
+                   const std::function<void(const HostFlow& flow)>& show) {
   check(problem, placement);
   const auto hosts = static_cast<std::size_t>(problem.fabric.host_count());
   std::vector<std::vector<int>> ranks_of(hosts);
   for (int rank = 0; rank < placement.rank_count(); ++rank)
     ranks_of[problem.fabric.host_of(placement.slot_of(rank))].push_back(rank);
   std::vector<std::uint64_t> bytes_to(hosts, 0);
-  std::vector<HostFlow> flows;
   for (std::size_t host = 0; host < hosts; ++host) {
-    std::vector<int> reached;
     for (const int rank : ranks_of[host]) {
       for (const TrafficEntry& entry : problem.traffic.sent_by(rank)) {
         const std::uint64_t bytes = bytes_of(entry);
         const int to = problem.fabric.host_of(placement.slot_of(entry.to));
         if (bytes == 0 || to == static_cast<int>(host)) continue;
-        if (bytes_to[to] == 0) reached.push_back(to);
         bytes_to[to] = checked_sum(bytes_to[to], bytes, "bytes between two hosts");
       }
     }
-    std::ranges::sort(reached);
-    for (const int to : reached)
-      flows.push_back({static_cast<int>(host), to, std::exchange(bytes_to[to], 0)});
+    for (std::size_t to = 0; to < hosts; ++to) {
+      if (bytes_to[to] != 0)
+        show({static_cast<int>(host), static_cast<int>(to), std::exchange(bytes_to[to], 0)});
+    }
   }
-  return flows;
 }
 
 std::vector<LinkLoad> link_loads(const MappingProblem& problem, const Placement& placement) {
   if (problem.fabric.network() == nullptr) return {};
-  return loads_of(problem, host_flows(problem, placement));
+  LinkCounter links(problem);
+  for_each_flow(problem, placement, [&](const HostFlow& flow) { links.add(flow); });
+  return std::move(links).loads();
 }
 
 Metrics measure(const MappingProblem& problem, const Placement& placement) {
@@ -87,13 +102,15 @@ Metrics measure(const MappingProblem& problem, const Placement& placement) {
     bytes_in_all += static_cast<double>(bytes);
   }
   if (bytes_in_all > 0) metrics.average_dilation = metrics.hop_bytes / bytes_in_all;
-  const std::vector<HostFlow> flows = host_flows(problem, placement);
-  for (const HostFlow& flow : flows) {
+  std::optional<LinkCounter> links;
+  if (problem.fabric.network() != nullptr) links.emplace(problem);
+  for_each_flow(problem, placement, [&](const HostFlow& flow) {
     metrics.bytes_between_hosts = checked_sum(metrics.bytes_between_hosts, flow.bytes, "bytes between hosts");
-  }
-  if (problem.fabric.network() != nullptr) {
+    if (links) links->add(flow);
+  });
+  if (links) {
     double largest = 0;
-    for (const LinkLoad& load : loads_of(problem, flows)) largest = std::max(largest, load.load);
+    for (const LinkLoad& load : std::move(*links).loads()) largest = std::max(largest, load.load);
     metrics.largest_link_load = largest;
   }
   return metrics;

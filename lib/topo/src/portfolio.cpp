@@ -1,4 +1,5 @@
 #include "mapper.hpp"
+#include "relief.hpp"
 
 #include <selvage/topo/placement.hpp>
 
@@ -11,6 +12,7 @@ namespace selvage::topo {
 namespace {
 
 constexpr int random_baselines = 4;
+constexpr std::size_t most_relieved = 3;
 
 /// Tries the methods one after the other on one problem.
 class Portfolio {
@@ -88,7 +90,32 @@ class Portfolio {
       return measured({}, candidate).metrics.largest_link_load <=
              result_.methods.front().metrics.largest_link_load;
     });
-    if (slots) add("exhaustive+guard", *slots);
+    if (slots)
+      add("exhaustive+guard", *slots);
+    else
+      add_relieved(order, below);
+  }
+
+  /// The cheapest ones, with swaps that take load off the links that carry too much.
+  void add_relieved(const std::vector<std::size_t>& order, std::uint64_t below) {
+    for (std::size_t i = 0; i < std::min(order.size(), most_relieved); ++i) {
+      const MethodResult& method = result_.methods[order[i]];
+      if (costs_[order[i]] >= below || loads_no_more(order[i])) return;
+      auto slots = relieved(problem_, with_free_slots(method.placement),
+                            *result_.methods.front().metrics.largest_link_load);
+      if (slots) add(method.method + "+guard", std::move(*slots));
+    }
+  }
+
+  /// A slot for each vertex, those that no rank takes in ascending order.
+  [[nodiscard]] static Slots with_free_slots(const Placement& placement) {
+    Slots slots = placement.slots();
+    std::vector<bool> taken(static_cast<std::size_t>(placement.slot_count()), false);
+    for (const int slot : slots) taken[slot] = true;
+    for (int slot = 0; slot < placement.slot_count(); ++slot) {
+      if (!taken[slot]) slots.push_back(slot);
+    }
+    return slots;
   }
 
   /// All methods but the random baseline.

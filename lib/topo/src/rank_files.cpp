@@ -1,4 +1,5 @@
 #include "cpu_list.hpp"
+#include "describe_lines.hpp"
 
 #include <selvage/error.hpp>
 #include <selvage/topo/rank_files.hpp>
@@ -58,12 +59,14 @@ std::string mpich_rank_order(const PlacementPlan& plan) {
     order.push_back(static_cast<int>(rank));
     ++on_host[plan.ranks[rank].host];
   }
-  for (std::size_t host = 0; host + 1 < plan.hosts.size(); ++host) {
+  std::size_t used = plan.hosts.size();
+  while (used > 0 && on_host[used - 1] == 0) --used;
+  for (std::size_t host = 0; host + 1 < used; ++host) {
     if (on_host[host] == plan.hosts[host].slots) continue;
     throw Error(ErrorKind::input,
-                fmt::format("an MPICH rank order fills host after host, but {} has {} ranks in {} "
-                            "slots",
-                            plan.hosts[host].name, on_host[host], plan.hosts[host].slots));
+                fmt::format("an MPICH rank order fills host after host, but {} has {} in {} slots",
+                            plan.hosts[host].name, counted(static_cast<std::size_t>(on_host[host]), "rank"),
+                            plan.hosts[host].slots));
   }
   std::sort(order.begin(), order.end(), [&](int a, int b) {
     const auto place = [&](int rank) { return std::tuple(plan.ranks[rank].host, plan.ranks[rank].slot); };

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 
 namespace selvage::topo {
 namespace {
@@ -24,6 +25,14 @@ struct SwitchLine {
 std::string lower(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+/// Words apart by one kind of blank, values without the quotes that Slurm allows.
+std::string plain(std::string_view text) {
+  std::string out(text);
+  std::ranges::replace(out, '\t', ' ');
+  std::erase(out, '"');
   return out;
 }
 
@@ -78,7 +87,7 @@ void SlurmTree::read(std::string_view text) {
     std::string_view piece = trimmed(raw.substr(0, raw.find('#')));
     const bool goes_on = piece.ends_with('\\');
     if (goes_on) piece.remove_suffix(1);
-    pending += fmt::format("{} ", piece);
+    pending += plain(piece) + ' ';
     if (goes_on) continue;
     add_line(pending, first);
     pending.clear();
@@ -193,8 +202,13 @@ Fabric fabric_from_slurm(std::string_view text, const std::string& name,
   if (options.nodes.empty()) {
     for (int host = 0; host < tree.host_count(); ++host) parts.endpoints.push_back(host);
   } else {
-    for (const std::string& host : expand_host_list(options.nodes))
+    std::set<int> seen;
+    for (const std::string& host : expand_host_list(options.nodes)) {
       parts.endpoints.push_back(tree.host(host));
+      if (!seen.insert(parts.endpoints.back()).second)
+        throw Error(ErrorKind::input,
+                    fmt::format("host '{}' occurs a second time in '{}'", host, shown(options.nodes)));
+    }
   }
   const std::size_t hosts = parts.endpoints.size();
   const auto slots = static_cast<std::size_t>(std::max(options.slots_per_host, 0));

@@ -4,12 +4,14 @@
 #include <selvage/special_file.hpp>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 
 namespace selvage::topo {
@@ -23,6 +25,11 @@ using File = std::unique_ptr<FILE, Close>;
 [[noreturn]] void fail(ErrorKind kind, const char* what, const std::string& path) {
   const int code = errno;
   throw Error(kind, fmt::format("cannot {} {}: {}", what, path, std::strerror(code)), code);
+}
+
+/// Where a file is written until it is complete.
+std::string path_aside(const std::string& path) {
+  return path + ".partial";
 }
 
 }  // namespace
@@ -41,9 +48,22 @@ std::string read_text_file(const std::string& path, std::size_t most_bytes) {
   return text;
 }
 
+void check_writable(const std::string& path) {
+  if (is_special_file(path)) {
+    // A device or a pipe isn't opened, since that may wait or do something.
+    const bool is_directory = std::filesystem::is_directory(path);
+    if (is_directory) errno = EISDIR;
+    if (is_directory || access(path.c_str(), W_OK) != 0) fail(ErrorKind::io, "write", path);
+    return;
+  }
+  const std::string aside = path_aside(path);
+  if (!File(std::fopen(aside.c_str(), "wb"))) fail(ErrorKind::io, "write", path);
+  (void)std::remove(aside.c_str());
+}
+
 void write_text_file(const std::string& path, std::string_view text) {
   const bool is_replaced = !is_special_file(path);
-  const std::string aside = is_replaced ? path + ".partial" : path;
+  const std::string aside = is_replaced ? path_aside(path) : path;
   File file(std::fopen(aside.c_str(), "wb"));
   if (!file) fail(ErrorKind::io, "write", path);
   const bool is_written = std::fwrite(text.data(), 1, text.size(), file.get()) == text.size();

@@ -16,6 +16,10 @@ namespace selvage::topo {
 /// \throws Error{io} with the path and the system's reason
 void write_text_file(const std::string& path, std::string_view text);
 
+/// Tries whether the file could be written, and leaves nothing behind: for what is found out after a long time only.
+/// \throws Error{io} as write_text_file() would
+void check_writable(const std::string& path);
+
 /// The pieces between separators, at least one.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 

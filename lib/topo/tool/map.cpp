@@ -149,6 +149,7 @@ std::string map(const MapOptions& options, bool speaks) {
   // The machine is found by all ranks together, before the first one alone goes on: what it reads may be of its host only.
   std::optional<FoundFabric> found = fabric_found_together(options.fabric);
   if (!speaks) return "";
+  if (!options.output.empty()) check_writable(options.output);
   const Pattern pattern = traffic_of(options.traffic);
   if (!found) found = fabric_named(options.fabric, pattern.traffic.rank_count());
   found = with_measurements(std::move(*found), options.fabric);

@@ -7,8 +7,10 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 namespace selvage::topo::tool {
 namespace {
@@ -40,8 +42,27 @@ std::string place_to_save(bool speaks) {
   return file->path;
 }
 
+/// Rank 0 finds out before minutes of measuring. Collective. \return whether to go on
+/// \throws Error{io} on rank 0
+bool can_write(const std::vector<std::string>& paths, bool speaks) {
+  std::exception_ptr why;
+  try {
+    for (const std::string& path : paths) {
+      if (speaks && !path.empty()) check_writable(path);
+    }
+  } catch (const Error&) {
+    why = std::current_exception();
+  }
+  int goes_on = why ? 0 : 1;
+  check_mpi(MPI_Bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD),
+            "MPI_Bcast of whether the figures can be written");
+  if (why) std::rethrow_exception(why);
+  return goes_on == 1;
+}
+
 std::string measured(const Options& options, bool speaks) {
   const std::string settings = options.saves ? place_to_save(speaks) : "";
+  if (!can_write({options.output, settings}, speaks)) return "";
   const Probes probes = probe(MPI_COMM_WORLD, {.with_gpus = !options.without_gpus});
   if (!speaks) return "";
   for (const std::string& path : {options.output, settings}) {

@@ -57,6 +57,9 @@ std::vector<Case> cases_of(const SimulateOptions& options) {
 
 std::string run(const SimulateOptions& options, bool speaks) {
   if (!speaks) return "";
+  for (const std::string& path : {options.records, options.table}) {
+    if (!path.empty()) check_writable(path);
+  }
   std::vector<SimulationResult> results;
   for (const Case& one : cases_of(options)) {
     results.push_back(simulate(one.request, one.pattern));

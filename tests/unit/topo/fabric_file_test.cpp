@@ -58,6 +58,22 @@ TEST(SlurmTopology, JoinsTreesThatNothingJoins) {
 }
 
 // As scontrol prints it: upper switches list the hosts below them too.
+TEST(SlurmTopology, ReadsTabsAndQuotes) {
+  const Fabric fabric =
+      fabric_from_slurm("SwitchName=a\tNodes=\"n[0-1]\"\t# a leaf\nSwitchName=b \tNodes=n2\n", "t");
+  EXPECT_EQ(fabric.host_count(), 3);
+  EXPECT_EQ(fabric.host(1).name, "n1");
+  EXPECT_EQ(fabric.host_cost(0, 1), 10u);
+}
+
+TEST(SlurmTopology, RefusesAHostThatIsNamedTwice) {
+  EXPECT_EQ(input_error([] {
+              (void)fabric_from_slurm("SwitchName=a Nodes=n[0-1]\n", "t",
+                                      {.slots_per_host = 1, .nodes = "n0,n[0-1]", .costs = {}});
+            }),
+            "host 'n0' occurs a second time in 'n0,n[0-1]'");
+}
+
 constexpr const char* printed_tree = R"(SwitchName=s0 Level=0 LinkSpeed=1 Nodes=n[0-2]
 SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[3-4]
 SwitchName=top Level=1 LinkSpeed=1 Nodes=n[0-4] Switches=s[0-1]

@@ -1,4 +1,5 @@
 #include "mutation.hpp"
+#include "relief.hpp"
 #include "repair.hpp"
 
 #include <selvage/topo/pattern.hpp>
@@ -50,6 +51,13 @@ Fabric random_fabric(int slots, Random& random) {
 
 MappingProblem problem_of(const Traffic& traffic, const Fabric& fabric) {
   return {.traffic = traffic, .fabric = fabric, .grid = {}};
+}
+
+/// Without the slots that stay free.
+Placement ranks_of(Slots slots, int ranks) {
+  const int slot_count = static_cast<int>(slots.size());
+  slots.resize(static_cast<std::size_t>(ranks));
+  return Placement(std::move(slots), slot_count);
 }
 
 /// All placements, one by one.
@@ -202,8 +210,8 @@ class TwoHosts : public Network {
     add_link("thin", 1);
     add_link("wide", 100);
   }
-  [[nodiscard]] std::vector<Path> paths(int from, int to, Routing) const override {
-    return {{from + to == 1 ? 0 : 1}};
+  void find_paths(int from, int to, Routing, std::vector<Path>& paths) const override {
+    paths = {{from + to == 1 ? 0 : 1}};
   }
 };
 
@@ -252,6 +260,39 @@ TEST(Portfolio, NeverCostsOrLoadsMoreThanTheDefault) {
             << pattern_name << fabric_name;
       }
     }
+  }
+}
+
+TEST(Portfolio, TakesLoadOffLinksOfWhatIsCheapest) {
+  if (!has_scotch()) GTEST_SKIP() << "built without SCOTCH";
+  const Pattern pattern = pattern_named("2d-20x15");
+  const Fabric fabric = simulated_fabric({.hosts = 75, .slots_per_host = 4});
+  for (const Routing routing : {Routing::fixed, Routing::adaptive}) {
+    const MappingProblem problem{
+        .traffic = pattern.traffic, .fabric = fabric, .grid = pattern.grid, .seed = 1, .routing = routing};
+    const PortfolioResult result = place_by_portfolio(problem);
+    const Metrics& before = result.methods.front().metrics;
+    // Without it 89.5 %, while the cheapest reaches 81.1.
+    EXPECT_LT(result.result().metrics.hop_bytes, 0.84 * before.hop_bytes);
+    EXPECT_LE(result.result().metrics.largest_link_load, before.largest_link_load);
+  }
+}
+
+TEST(Relief, SwapsHostsAndRanksUntilLinksCarryNoMoreThanAllowed) {
+  const Pattern pattern = pattern_named("2d-5x5");
+  for (const auto kind : {SimulatedKind::fat_tree, SimulatedKind::dragonfly, SimulatedKind::torus}) {
+    const Fabric fabric = simulated_fabric({.kind = kind, .hosts = 7, .slots_per_host = 4});
+    const MappingProblem problem{.traffic = pattern.traffic, .fabric = fabric, .grid = {}};
+    Slots slots(28);
+    std::iota(slots.begin(), slots.end(), 0);
+    Random(3).shuffle(slots);
+    const double allowed = *measure(problem, Placement::by_rank(25, 28)).largest_link_load;
+    ASSERT_GT(*measure(problem, ranks_of(slots, 25)).largest_link_load, allowed);
+    const auto better = relieved(problem, slots, allowed);
+    ASSERT_TRUE(better);
+    EXPECT_TRUE(std::ranges::is_permutation(*better, slots));
+    EXPECT_LE(*measure(problem, ranks_of(*better, 25)).largest_link_load, allowed);
+    EXPECT_FALSE(relieved(problem, slots, 0));
   }
 }
 
@@ -313,6 +354,12 @@ TEST(Scotch, BeatsTheDefaultOnAFragmentedFatTree) {
   const double of_default = measure(problem, Placement::by_rank(512, 512)).hop_bytes;
   EXPECT_LT(measure(problem, *place(problem, "scotch+swap")).hop_bytes, 0.85 * of_default);
   EXPECT_LT(measure(problem, *place(problem, "scotch_hosts+swap")).hop_bytes, 0.83 * of_default);
+}
+
+TEST(Scotch, LeavesSlotsThatWouldTakeTooMuchMemoryToOtherMethods) {
+  const Pattern pattern = pattern_named("2d-36x36");
+  const Fabric fabric = simulated_fabric({.hosts = 1296, .slots_per_host = 1});
+  EXPECT_FALSE(place({.traffic = pattern.traffic, .fabric = fabric, .grid = {}}, "scotch"));
 }
 
 TEST(Scotch, DoesNotDependOnTheNumberOfCores) {

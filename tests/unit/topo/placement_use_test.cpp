@@ -54,7 +54,14 @@ TEST(RankFiles, RefuseAnMpichOrderWithGaps) {
   PlacementPlan plan = sample_plan();
   plan.ranks.erase(plan.ranks.begin() + 2);
   EXPECT_EQ(input_error([&] { (void)mpich_rank_order(plan); }),
-            "an MPICH rank order fills host after host, but n0 has 1 ranks in 2 slots");
+            "an MPICH rank order fills host after host, but n0 has 1 rank in 2 slots");
+}
+
+TEST(RankFiles, MakeAnMpichOrderWhereTheLastHostsAreFree) {
+  PlacementPlan plan = sample_plan();
+  plan.ranks = {{1, 1}, {0, 1}, {0, 0}};
+  plan.hosts.push_back({"n2", 2});
+  EXPECT_EQ(mpich_rank_order(plan), "2,1,0\n");
 }
 
 TEST(RankFiles, FollowTheSlotsOfAFabric) {

@@ -248,5 +248,19 @@ TEST_F(TopoToolFiles, EndsWithOneWhenAFileCannotBeWritten) {
   EXPECT_EQ(ended.output, "selvage-topo: cannot write /nowhere/p.json: No such file or directory\n");
 }
 
+TEST_F(TopoToolFiles, FindsOutThatAFileCannotBeWrittenBeforeItWorks) {
+  for (const char* arguments :
+       {"probe --output /nowhere/p.json", "map --traffic /nowhere.csv --output /nowhere/p.json",
+        "simulate --traffic /nowhere.csv --table /nowhere/p.json"}) {
+    const Ended ended = tool(arguments);
+    EXPECT_EQ(ended.exit_code, 1) << arguments;
+    EXPECT_EQ(ended.output, "selvage-topo: cannot write /nowhere/p.json: No such file or directory\n")
+        << arguments;
+  }
+  const Ended all = tool_on(2, "probe --output /tmp");
+  EXPECT_EQ(all.exit_code, 1);
+  EXPECT_EQ(occurrences(all.output, "selvage-topo: cannot write /tmp: Is a directory"), 1) << all.output;
+}
+
 }  // namespace
 }  // namespace selvage::topo

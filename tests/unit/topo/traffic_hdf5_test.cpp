@@ -135,6 +135,22 @@ TEST_F(TrafficHdf5, SaysWhereThereIsNoFileOrOnlyItsParts) {
   std::filesystem::remove(path_ + ".rank0");
 }
 
+TEST_F(TrafficHdf5, IsSilentAtTheEndAfterADamagedFile) {
+  const auto prints = [] {
+    H5E_auto2_t function = nullptr;
+    H5Eget_auto2(H5E_DEFAULT, &function, nullptr);
+    return function != nullptr;
+  };
+  H5E_auto2_t function = [](hid_t, void*) -> herr_t { return 0; };
+  H5Eset_auto2(H5E_DEFAULT, function, nullptr);
+  write_traffic(path_, Traffic(2, {{0, 1, {1, 1}, {2, 1}}}));
+  (void)read_traffic(path_);
+  EXPECT_TRUE(prints());
+  std::filesystem::resize_file(path_, 1000);
+  EXPECT_NE(input_error([&] { (void)read_traffic(path_); }), "");
+  EXPECT_FALSE(prints());
+}
+
 TEST_F(TrafficHdf5, SurvivesMutations) {
   write_traffic(path_, Traffic(3, {{0, 1, {1, 1}, {2, 1}}, {2, 1, {64, 4}, {0, 0}}}));
   std::ifstream good(path_, std::ios::binary);

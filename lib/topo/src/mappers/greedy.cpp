@@ -54,12 +54,13 @@ class Greedy {
     return *std::find_if(slots.begin(), slots.end(), [&](int slot) { return !taken_[slot]; });
   }
 
-  [[nodiscard]] int best_slot(int rank) const {
+  [[nodiscard]] int best_slot(int rank) {
     if (drawn_[rank] == 0) return first_slot();
+    find_costs_outside(rank);
     int best = -1;
     std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
     for (int host = 0; host < fabric_.host_count(); ++host) {
-      if (free_[host] == 0 || cost_outside(rank, host) >= least) continue;
+      if (free_[host] == 0 || outside_[host] >= least) continue;
       for (const int slot : fabric_.slots_of(host)) {
         if (taken_[slot]) continue;
         const std::uint64_t cost = cost_at(rank, slot);
@@ -71,15 +72,16 @@ class Greedy {
     return best;
   }
 
-  /// What a host costs at least: the way to placed ranks elsewhere.
-  [[nodiscard]] std::uint64_t cost_outside(int rank, int host) const {
-    std::uint64_t cost = 0;
+  /// What each host costs at least: the way to placed ranks elsewhere.
+  void find_costs_outside(int rank) {
+    outside_.assign(free_.size(), 0);
     for (std::size_t edge = graph_.first[rank]; edge < graph_.first[rank + 1]; ++edge) {
       const int slot = slots_[graph_.neighbours[edge]];
-      if (slot < 0 || fabric_.host_of(slot) == host) continue;
-      cost += graph_.weights[edge] * fabric_.host_cost(host, fabric_.host_of(slot));
+      if (slot < 0) continue;
+      const auto costs = fabric_.host_costs_from(fabric_.host_of(slot));
+      for (std::size_t host = 0; host < costs.size(); ++host)
+        outside_[host] += graph_.weights[edge] * costs[host];
     }
-    return cost;
   }
 
   [[nodiscard]] std::uint64_t cost_at(int rank, int slot) const {
@@ -97,7 +99,8 @@ class Greedy {
   std::vector<bool> taken_;
   std::vector<std::uint64_t> drawn_;  // each rank's bytes to those placed
   std::vector<std::uint64_t> degrees_;
-  std::vector<int> free_;  // slots of each host
+  std::vector<int> free_;               // slots of each host
+  std::vector<std::uint64_t> outside_;  // what each host costs the rank that is placed
 };
 
 }  // namespace

@@ -11,8 +11,10 @@
 namespace selvage::topo {
 namespace {
 
-/// Preparing a complete graph takes about 10 s for 2048 targets; with more slots, only hosts are targets.
-constexpr int most_direct_targets = 2000;
+/// 2000 slots, each for one rank, take 2.2 GB and 10 s, 1000 take 0.5 and 1; with more slots, only hosts are targets.
+constexpr int most_slots = 1280;
+/// With several ranks to each, 2000 hosts take 0.2 GB and 5 s.
+constexpr int most_hosts = 2000;
 
 template <typename Cost>
 Targets targets_of(int count, std::vector<int> capacity, const Cost& cost) {
@@ -101,7 +103,7 @@ Slots map_hosts_first(const MapperInput& input) {
 }  // namespace
 
 std::optional<Slots> map_by_scotch(const MapperInput& input) {
-  if (!input.graph.has_edges() || input.fabric.is_flat() || input.graph.size > most_direct_targets)
+  if (!input.graph.has_edges() || input.fabric.is_flat() || input.graph.size > most_slots)
     return std::nullopt;
   const std::vector<int> one_each(static_cast<std::size_t>(input.graph.size), 1);
   return mapped_to(
@@ -110,7 +112,7 @@ std::optional<Slots> map_by_scotch(const MapperInput& input) {
 
 std::optional<Slots> map_hosts_by_scotch(const MapperInput& input) {
   const int hosts = input.fabric.host_count();
-  const bool has_levels = hosts > 1 && hosts < input.graph.size && hosts <= most_direct_targets;
+  const bool has_levels = hosts > 1 && hosts < input.graph.size && hosts <= most_hosts;
   if (!input.graph.has_edges() || !has_levels) return std::nullopt;
   return map_hosts_first(input);
 }

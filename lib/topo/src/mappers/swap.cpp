@@ -16,40 +16,35 @@ constexpr std::int64_t most_looks = 4'000'000'000;
 constexpr std::int64_t most_looks_of_many_hosts = 400'000'000;
 constexpr std::ptrdiff_t hosts_near_each = 8;
 
-/// Vertices at places, and what swapping two of them changes. \tparam Cost  a function of two places
+/// Vertices at places, and what swapping two of them changes. \tparam Cost  a function of two places, 0 from one to itself
 template <typename Cost>
 class Swapper {
  public:
   /// \param looks_left  edges that may still be looked at; counted down. Without any, nothing is improved
   Swapper(const GuestGraph& graph, std::vector<int> at, const Cost& cost, std::int64_t& looks_left)
-      : graph_(graph), at_(std::move(at)), vertex_at_(at_.size()), cost_(cost), looks_left_(looks_left) {
+      : graph_(graph),
+        at_(std::move(at)),
+        vertex_at_(at_.size()),
+        between_(at_.size(), 0),
+        cost_(cost),
+        looks_left_(looks_left) {
     for (std::size_t vertex = 0; vertex < at_.size(); ++vertex)
       vertex_at_[at_[vertex]] = static_cast<int>(vertex);
+    for (int vertex = 0; vertex < graph.size; ++vertex) costs_.push_back(cost_of(vertex, at_[vertex]));
   }
 
   [[nodiscard]] const std::vector<int>& at() const { return at_; }
 
-  /// What the cost grows by, negative for a gain.
-  [[nodiscard]] std::int64_t change(int a, int b) const { return moved(a, b) + moved(b, a); }
-
   /// The best partner of a vertex among `places` is swapped with it, if one pays.
   template <typename Places>
   bool improve(int vertex, const Places& places) {
-    std::int64_t least = 0;
-    int partner = -1;
-    for (const int place : places) {
-      const int other = vertex_at_[place];
-      if (other == vertex) continue;
-      if (looks_left_ < 0) break;
-      looks_left_ -= edges_of(vertex) + edges_of(other);
-      const std::int64_t change_now = change(vertex, other);
-      if (change_now >= least) continue;
-      least = change_now;
-      partner = other;
-    }
+    if (looks_left_ < 0) return false;
+    price(vertex, places);
+    const int partner = best_partner(vertex, places);
+    for (std::size_t edge = graph_.first[vertex]; edge < graph_.first[vertex + 1]; ++edge)
+      between_[graph_.neighbours[edge]] = 0;
     if (partner < 0) return false;
-    std::swap(vertex_at_[at_[vertex]], vertex_at_[at_[partner]]);
-    std::swap(at_[vertex], at_[partner]);
+    exchange(vertex, partner);
     return true;
   }
 
@@ -58,23 +53,70 @@ class Swapper {
     return static_cast<std::int64_t>(graph_.first[vertex + 1] - graph_.first[vertex]);
   }
 
-  /// What it changes for `vertex` to be where `other` is; the edge between the two keeps its length.
-  [[nodiscard]] std::int64_t moved(int vertex, int other) const {
-    std::int64_t change = 0;
-    const int from = at_[vertex];
-    const int to = at_[other];
+  /// What a vertex's edges would cost if it were at `place`.
+  [[nodiscard]] std::int64_t cost_of(int vertex, int place) const {
+    std::int64_t cost = 0;
+    for (std::size_t edge = graph_.first[vertex]; edge < graph_.first[vertex + 1]; ++edge)
+      cost += static_cast<std::int64_t>(graph_.weights[edge]) * cost_(place, at_[graph_.neighbours[edge]]);
+    return cost;
+  }
+
+  /// The same at all places, neighbour by neighbour, so that the costs from one place are read in a row.
+  template <typename Places>
+  void price(int vertex, const Places& places) {
+    prices_.assign(places.size(), 0);
     for (std::size_t edge = graph_.first[vertex]; edge < graph_.first[vertex + 1]; ++edge) {
-      if (graph_.neighbours[edge] == other) continue;
       const int there = at_[graph_.neighbours[edge]];
-      change += static_cast<std::int64_t>(graph_.weights[edge]) *
-                (static_cast<std::int64_t>(cost_(to, there)) - static_cast<std::int64_t>(cost_(from, there)));
+      const auto weight = static_cast<std::int64_t>(graph_.weights[edge]);
+      between_[graph_.neighbours[edge]] = weight;
+      for (std::size_t i = 0; i < places.size(); ++i) prices_[i] += weight * cost_(there, places[i]);
     }
-    return change;
+  }
+
+  template <typename Places>
+  [[nodiscard]] int best_partner(int vertex, const Places& places) {
+    const int here = at_[vertex];
+    std::int64_t least = 0;
+    int partner = -1;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const int other = vertex_at_[places[i]];
+      if (other == vertex) continue;
+      if (looks_left_ < 0) break;
+      looks_left_ -= edges_of(vertex) + edges_of(other);
+      // The edge between the two keeps its length, but both ends would have lost it.
+      const std::int64_t change = prices_[i] - costs_[vertex] + cost_of(other, here) - costs_[other] +
+                                  2 * between_[other] * cost_(here, places[i]);
+      if (change >= least) continue;
+      least = change;
+      partner = other;
+    }
+    return partner;
+  }
+
+  void exchange(int a, int b) {
+    add_to_neighbours(a, -1);
+    add_to_neighbours(b, -1);
+    std::swap(vertex_at_[at_[a]], vertex_at_[at_[b]]);
+    std::swap(at_[a], at_[b]);
+    add_to_neighbours(a, 1);
+    add_to_neighbours(b, 1);
+    for (const int vertex : {a, b}) costs_[vertex] = cost_of(vertex, at_[vertex]);
+  }
+
+  void add_to_neighbours(int vertex, int sign) {
+    for (std::size_t edge = graph_.first[vertex]; edge < graph_.first[vertex + 1]; ++edge) {
+      const int other = graph_.neighbours[edge];
+      costs_[other] +=
+          sign * static_cast<std::int64_t>(graph_.weights[edge]) * cost_(at_[vertex], at_[other]);
+    }
   }
 
   const GuestGraph& graph_;
   std::vector<int> at_;
   std::vector<int> vertex_at_;
+  std::vector<std::int64_t> costs_;    // of each vertex's edges
+  std::vector<std::int64_t> prices_;   // of the vertex looked at, by number of the place
+  std::vector<std::int64_t> between_;  // its weight to each other vertex
   const Cost& cost_;
   std::int64_t& looks_left_;
 };
@@ -115,17 +157,17 @@ bool swap_ranks(const MapperInput& input, Slots& slots, std::int64_t& looks_left
   return gained;
 }
 
+bool has_hosts_to_swap(const Fabric& fabric) {
+  return fabric.has_equal_hosts() && fabric.host_count() >= 3;
+}
+
 /// The few hosts that are nearest to each one, itself first.
 std::vector<std::vector<int>> nearest_hosts(const Fabric& fabric) {
   std::vector<int> hosts(static_cast<std::size_t>(fabric.host_count()));
   std::vector<std::vector<int>> nearest;
   for (int here = 0; here < fabric.host_count(); ++here) {
-    const auto is_nearer = [&](int a, int b) {
-      const auto distance = [&](int host) {
-        return std::pair(host == here ? 0U : fabric.host_cost(here, host), host);
-      };
-      return distance(a) < distance(b);
-    };
+    const auto costs = fabric.host_costs_from(here);
+    const auto is_nearer = [&](int a, int b) { return std::pair(costs[a], a) < std::pair(costs[b], b); };
     std::iota(hosts.begin(), hosts.end(), 0);
     std::ranges::partial_sort(hosts, hosts.begin() + hosts_near_each, is_nearer);
     nearest.emplace_back(hosts.begin(), hosts.begin() + hosts_near_each);
@@ -146,27 +188,27 @@ std::vector<int> hosts_near_neighbours(const GuestGraph& groups, const std::vect
   return near;
 }
 
-/// Swaps whole hosts, which must be alike. \return whether anything was gained
-bool swap_hosts(const MapperInput& input, Slots& slots, std::int64_t& looks_left) {
+/// Swaps whole hosts, which must be alike. \param nearest  empty: each is tried everywhere
+/// \return whether anything was gained
+bool swap_hosts(const MapperInput& input, const std::vector<std::vector<int>>& nearest, Slots& slots,
+                std::int64_t& looks_left) {
   const Fabric& fabric = input.fabric;
-  if (!fabric.has_equal_hosts() || fabric.host_count() < 3) return false;
+  if (!has_hosts_to_swap(fabric)) return false;
   std::vector<int> group_of;
   for (const int slot : slots) group_of.push_back(fabric.host_of(slot));
   const GuestGraph groups = grouped(input.graph, group_of, fabric.host_count());
   std::vector<int> hosts(static_cast<std::size_t>(fabric.host_count()));
   std::iota(hosts.begin(), hosts.end(), 0);
   const std::vector<int> all = hosts;
-  const auto cost = [&](int a, int b) { return a == b ? 0U : fabric.host_cost(a, b); };
+  const auto cost = [&](int a, int b) { return fabric.host_cost(a, b); };
   Swapper swapper(groups, hosts, cost, looks_left);
-  const bool every = fabric.host_count() <= try_all_up_to;
-  const std::vector<std::vector<int>> nearest =
-      every ? std::vector<std::vector<int>>() : nearest_hosts(fabric);
   bool gained = false;
   for (int pass = 0; pass < most_passes; ++pass) {
     bool improved = false;
     for (int group = 0; group < groups.size; ++group)
-      improved |= every ? swapper.improve(group, all)
-                        : swapper.improve(group, hosts_near_neighbours(groups, swapper.at(), group, nearest));
+      improved |= nearest.empty()
+                      ? swapper.improve(group, all)
+                      : swapper.improve(group, hosts_near_neighbours(groups, swapper.at(), group, nearest));
     gained |= improved;
     if (!improved) break;
   }
@@ -180,10 +222,13 @@ bool swap_hosts(const MapperInput& input, Slots& slots, std::int64_t& looks_left
 
 Slots refined_by_swaps(const MapperInput& input, Slots slots) {
   if (!input.graph.has_edges() || input.fabric.is_flat()) return slots;
-  std::int64_t looks_left =
-      input.fabric.host_count() <= try_all_up_to ? most_looks : most_looks_of_many_hosts;
+  const bool are_many_hosts = input.fabric.host_count() > try_all_up_to;
+  std::int64_t looks_left = are_many_hosts ? most_looks_of_many_hosts : most_looks;
+  const std::vector<std::vector<int>> nearest = are_many_hosts && has_hosts_to_swap(input.fabric)
+                                                    ? nearest_hosts(input.fabric)
+                                                    : std::vector<std::vector<int>>();
   for (int round = 0; round < most_rounds; ++round) {
-    const bool by_hosts = swap_hosts(input, slots, looks_left);
+    const bool by_hosts = swap_hosts(input, nearest, slots, looks_left);
     const bool by_ranks = swap_ranks(input, slots, looks_left);
     if (!by_hosts && !by_ranks) break;
   }

@@ -43,12 +43,12 @@ void Dragonfly::step(Path& path, int from_router, int to_router) const {
   path.push_back(local_links_ + from_router * routers + to_router % routers);
 }
 
-Path Dragonfly::path(int from, int to, int cable) const {
+void Dragonfly::find_path(int from, int to, int cable, Path& path) const {
   const int from_router = from / shape_.hosts_per_router;
   const int to_router = to / shape_.hosts_per_router;
   const int from_group = from / shape_.hosts_per_group();
   const int to_group = to / shape_.hosts_per_group();
-  Path path = {2 * from};
+  path.assign(1, 2 * from);
   if (from_group == to_group) {
     step(path, from_router, to_router);
   } else {
@@ -57,15 +57,14 @@ Path Dragonfly::path(int from, int to, int cable) const {
     step(path, gateway(to_group, from_group, cable), to_router);
   }
   path.push_back(2 * to + 1);
-  return path;
 }
 
-std::vector<Path> Dragonfly::paths(int from, int to, Routing routing) const {
-  if (routing == Routing::fixed) return {path(from, to, to % shape_.cables_per_pair)};
-  if (level(from, to) < 3) return {path(from, to, 0)};
-  std::vector<Path> all;
-  for (int cable = 0; cable < shape_.cables_per_pair; ++cable) all.push_back(path(from, to, cable));
-  return all;
+void Dragonfly::find_paths(int from, int to, Routing routing, std::vector<Path>& paths) const {
+  const int cables = shape_.cables_per_pair;
+  const bool are_several = routing == Routing::adaptive && level(from, to) == 3;
+  paths.resize(are_several ? static_cast<std::size_t>(cables) : 1);
+  if (!are_several) return find_path(from, to, to % cables, paths.front());
+  for (int cable = 0; cable < cables; ++cable) find_path(from, to, cable, paths[cable]);
 }
 
 }  // namespace selvage::topo

@@ -22,12 +22,12 @@ class Dragonfly : public Network {
  public:
   explicit Dragonfly(const DragonflyShape& shape);
 
-  [[nodiscard]] std::vector<Path> paths(int from, int to, Routing routing) const override;
+  void find_paths(int from, int to, Routing routing, std::vector<Path>& paths) const override;
   /// 1 at the same router, 2 in the same group, otherwise 3.
   [[nodiscard]] std::uint32_t level(int a, int b) const;
 
  private:
-  [[nodiscard]] Path path(int from, int to, int cable) const;
+  void find_path(int from, int to, int cable, Path& path) const;
   /// The router that a group's cable to another group starts from.
   [[nodiscard]] int gateway(int group, int other, int cable) const;
   /// Adds the link between two routers of a group, unless they are one.

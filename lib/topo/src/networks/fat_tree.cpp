@@ -33,7 +33,7 @@ std::uint32_t FatTree::level(int a, int b) const {
   return a / shape_.hosts_per_pod() == b / shape_.hosts_per_pod() ? 2 : 3;
 }
 
-Path FatTree::path(int from, int to, int spine, int core) const {
+void FatTree::find_path(int from, int to, int spine, int core, Path& path) const {
   const auto leaf_link = [&](int host) {
     return leaf_links_ + 2 * (host / shape_.hosts_per_leaf * shape_.hosts_per_leaf + spine);
   };
@@ -43,24 +43,31 @@ Path FatTree::path(int from, int to, int spine, int core) const {
   };
   switch (level(from, to)) {
     case 1:
-      return {2 * from, 2 * to + 1};
+      path = {2 * from, 2 * to + 1};
+      return;
     case 2:
-      return {2 * from, leaf_link(from), leaf_link(to) + 1, 2 * to + 1};
+      path = {2 * from, leaf_link(from), leaf_link(to) + 1, 2 * to + 1};
+      return;
     default:
-      return {2 * from, leaf_link(from), spine_link(from), spine_link(to) + 1, leaf_link(to) + 1, 2 * to + 1};
+      path = {2 * from, leaf_link(from), spine_link(from), spine_link(to) + 1, leaf_link(to) + 1, 2 * to + 1};
   }
 }
 
-std::vector<Path> FatTree::paths(int from, int to, Routing routing) const {
+void FatTree::find_paths(int from, int to, Routing routing, std::vector<Path>& paths) const {
   const int spines = shape_.hosts_per_leaf;
   const int cores = shape_.leaves_per_pod;
-  if (routing == Routing::fixed) return {path(from, to, to % spines, to / spines % cores)};
-  const std::uint32_t common = level(from, to);
-  std::vector<Path> all;
-  for (int spine = 0; spine < (common == 1 ? 1 : spines); ++spine) {
-    for (int core = 0; core < (common == 3 ? cores : 1); ++core) all.push_back(path(from, to, spine, core));
+  if (routing == Routing::fixed) {
+    paths.resize(1);
+    return find_path(from, to, to % spines, to / spines % cores, paths.front());
   }
-  return all;
+  const std::uint32_t common = level(from, to);
+  const int ways_up = common == 1 ? 1 : spines;
+  const int ways_across = common == 3 ? cores : 1;
+  paths.resize(static_cast<std::size_t>(ways_up) * ways_across);
+  for (int spine = 0; spine < ways_up; ++spine) {
+    for (int core = 0; core < ways_across; ++core)
+      find_path(from, to, spine, core, paths[spine * ways_across + core]);
+  }
 }
 
 }  // namespace selvage::topo

@@ -22,12 +22,12 @@ class FatTree : public Network {
  public:
   explicit FatTree(const FatTreeShape& shape);
 
-  [[nodiscard]] std::vector<Path> paths(int from, int to, Routing routing) const override;
+  void find_paths(int from, int to, Routing routing, std::vector<Path>& paths) const override;
   /// 1 at the same leaf switch, 2 in the same pod, otherwise 3.
   [[nodiscard]] std::uint32_t level(int a, int b) const;
 
  private:
-  [[nodiscard]] Path path(int from, int to, int spine, int core) const;
+  void find_path(int from, int to, int spine, int core, Path& path) const;
 
   FatTreeShape shape_;
   int leaf_links_ = 0;   // the first link between a leaf switch and a spine

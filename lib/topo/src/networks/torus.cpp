@@ -27,10 +27,6 @@ Torus::Coordinates Torus::coordinates(int host) const {
   return {host / (dims_[1] * dims_[2]), host / dims_[2] % dims_[1], host % dims_[2]};
 }
 
-int Torus::host_at(const Coordinates& at) const {
-  return (at[0] * dims_[1] + at[1]) * dims_[2] + at[2];
-}
-
 int Torus::way(int dimension, int from, int to) const {
   const int size = dims_[dimension];
   const int forward = (to - from + size) % size;
@@ -45,31 +41,36 @@ std::uint32_t Torus::hops(int a, int b) const {
   return static_cast<std::uint32_t>(hops);
 }
 
-Path Torus::path(int from, int to, const std::array<int, 3>& order) const {
-  Coordinates at = coordinates(from);
+void Torus::find_path(int from, int to, const std::array<int, 3>& order, Path& path) const {
+  const Coordinates begin = coordinates(from);
   const Coordinates end = coordinates(to);
-  Path path = {links_per_host * from};
+  const std::array<int, 3> strides = {dims_[1] * dims_[2], dims_[2], 1};
+  int host = from;
+  path.assign(1, links_per_host * from);
   for (const int d : order) {
-    const int way_along = way(d, at[d], end[d]);
-    const int step = way_along < 0 ? -1 : 1;
-    while (at[d] != end[d]) {
-      path.push_back(links_per_host * host_at(at) + 2 + 2 * d + (step > 0 ? 1 : 0));
-      at[d] = (at[d] + step + dims_[d]) % dims_[d];
+    const bool goes_up = way(d, begin[d], end[d]) > 0;
+    const int last = goes_up ? dims_[d] - 1 : 0;
+    const int step = goes_up ? strides[d] : -strides[d];
+    for (int at = begin[d]; at != end[d];) {
+      path.push_back(links_per_host * host + 2 + 2 * d + (goes_up ? 1 : 0));
+      const bool wraps = at == last;
+      host += wraps ? step * (1 - dims_[d]) : step;
+      at = wraps ? dims_[d] - 1 - last : at + (goes_up ? 1 : -1);
     }
   }
   path.push_back(links_per_host * to + 1);
-  return path;
 }
 
-std::vector<Path> Torus::paths(int from, int to, Routing routing) const {
+void Torus::find_paths(int from, int to, Routing routing, std::vector<Path>& paths) const {
   std::array<int, 3> order = {0, 1, 2};
-  if (routing == Routing::fixed) return {path(from, to, order)};
-  std::vector<Path> all;
+  std::size_t found = 0;
   do {
-    Path one = path(from, to, order);
-    if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
-  } while (std::next_permutation(order.begin(), order.end()));
-  return all;
+    if (found == paths.size()) paths.emplace_back();
+    find_path(from, to, order, paths[found]);
+    const auto here = paths.begin() + static_cast<std::ptrdiff_t>(found);
+    if (std::find(paths.begin(), here, *here) == here) ++found;
+  } while (routing == Routing::adaptive && std::next_permutation(order.begin(), order.end()));
+  paths.resize(found);
 }
 
 }  // namespace selvage::topo

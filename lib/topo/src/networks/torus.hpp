@@ -13,17 +13,16 @@ class Torus : public Network {
  public:
   explicit Torus(const std::array<int, 3>& dims);
 
-  [[nodiscard]] std::vector<Path> paths(int from, int to, Routing routing) const override;
+  void find_paths(int from, int to, Routing routing, std::vector<Path>& paths) const override;
   [[nodiscard]] std::uint32_t hops(int a, int b) const;
 
  private:
   using Coordinates = std::array<int, 3>;
 
   [[nodiscard]] Coordinates coordinates(int host) const;
-  [[nodiscard]] int host_at(const Coordinates& at) const;
   /// Signed hops along a dimension, the shorter way round.
   [[nodiscard]] int way(int dimension, int from, int to) const;
-  [[nodiscard]] Path path(int from, int to, const std::array<int, 3>& order) const;
+  void find_path(int from, int to, const std::array<int, 3>& order, Path& path) const;
 
   std::array<int, 3> dims_;
 };

@@ -23,8 +23,10 @@ TreeNetwork::TreeNetwork(int hosts, std::vector<TreeNode> nodes) : Network(hosts
   }
 }
 
-std::vector<Path> TreeNetwork::paths(int from, int to, Routing) const {
-  Path up;
+void TreeNetwork::find_paths(int from, int to, Routing, std::vector<Path>& paths) const {
+  paths.resize(1);
+  Path& up = paths.front();
+  up.clear();
   Path down;
   while (from != to) {
     if (depth_[from] >= depth_[to]) {
@@ -36,7 +38,6 @@ std::vector<Path> TreeNetwork::paths(int from, int to, Routing) const {
     }
   }
   up.insert(up.end(), down.rbegin(), down.rend());
-  return {up};
 }
 
 int TreeNetwork::levels_to_common_switch(int a, int b) const {

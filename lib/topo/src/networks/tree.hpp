@@ -20,7 +20,7 @@ class TreeNetwork : public Network {
   /// \param nodes  the hosts first, then the switches; one root
   TreeNetwork(int hosts, std::vector<TreeNode> nodes);
 
-  [[nodiscard]] std::vector<Path> paths(int from, int to, Routing routing) const override;
+  void find_paths(int from, int to, Routing routing, std::vector<Path>& paths) const override;
   /// Levels up from two hosts to their first common switch: the larger of the two ways.
   [[nodiscard]] int levels_to_common_switch(int a, int b) const;
 

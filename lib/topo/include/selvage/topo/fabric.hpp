@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,9 +63,11 @@ class Fabric {
     const auto width = static_cast<std::size_t>(hosts_[host].slots);
     return costs[index_in_host_[a] * width + index_in_host_[b]];
   }
-  /// The same between two different hosts.
-  [[nodiscard]] std::uint32_t host_cost(int a, int b) const {
-    return host_costs_[static_cast<std::size_t>(a) * hosts_.size() + b];
+  /// The same between two hosts; 0 from a host to itself.
+  [[nodiscard]] std::uint32_t host_cost(int a, int b) const { return host_costs_from(a)[b]; }
+  /// From one host to each of them.
+  [[nodiscard]] std::span<const std::uint32_t> host_costs_from(int host) const {
+    return {host_costs_.data() + static_cast<std::size_t>(host) * hosts_.size(), hosts_.size()};
   }
   /// The smallest cost between any two slots; 0 where there is one slot.
   [[nodiscard]] std::uint32_t smallest_cost() const { return largest_ == 0 ? 0 : smallest_; }

@@ -30,7 +30,13 @@ class Network {
   /// How many hosts can be joined; those of a job are some of them.
   [[nodiscard]] int endpoint_count() const { return endpoints_; }
   /// The paths that share the bytes from one endpoint to another one in equal parts, at least one.
-  [[nodiscard]] virtual std::vector<Path> paths(int from, int to, Routing routing) const = 0;
+  [[nodiscard]] std::vector<Path> paths(int from, int to, Routing routing) const {
+    std::vector<Path> found;
+    find_paths(from, to, routing, found);
+    return found;
+  }
+  /// The same in place of what `paths` holds, whose memory serves the paths of many pairs.
+  virtual void find_paths(int from, int to, Routing routing, std::vector<Path>& paths) const = 0;
 
  protected:
   explicit Network(int endpoints) : endpoints_(endpoints) {}
