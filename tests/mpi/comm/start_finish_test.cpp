@@ -10,7 +10,7 @@
 namespace selvage::test {
 namespace {
 
-const HaloCase<2> halo_case{"periodic", {15, 18}, {true, true}, {{1, 2}, {2, 1}}, true};
+const HaloCase<2> halo_case{"periodic", {21, 24}, {true, true}, {{1, 2}, {2, 1}}, true};
 using Kind = FieldKind<2, double, Kokkos::LayoutRight, 0>;
 using Field = TestField<Kind>;
 
