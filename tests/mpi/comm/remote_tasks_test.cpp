@@ -206,6 +206,27 @@ TEST_F(TasksByFunction, RunWithoutAThreadWhenTheCallerProgresses) {
   for (int here = 0; here == 0; MPI_Test(&all_here, &here, MPI_STATUS_IGNORE)) tasks.progress();
 }
 
+/// What is replaced ends as it would in its destructor: nothing polls a window that is gone.
+TEST_F(TasksByFunction, GoOnWhereOthersWereMovedTo) {
+  const HostSpace space;
+  std::atomic<int> ran = 0;
+  const auto make = [&] {
+    RemoteTasks tasks(space, context_, options);
+    tasks.add(0, [&](const TaskMessage&) { ++ran; });
+    tasks.open();
+    return tasks;
+  };
+  RemoteTasks tasks = make();
+  for (int round = 1; round <= 10; ++round) {
+    tasks = make();
+    tasks.call(space, context_.rank(), {});
+    tasks.wait(space, context_.rank());
+    space.fence();
+    tasks.check();
+    EXPECT_EQ(ran, round);
+  }
+}
+
 /// Kernels that an instance runs as messages come.
 TEST(TasksByKernel, AddUpWhatAllRanksSend) {
   const Space space;
