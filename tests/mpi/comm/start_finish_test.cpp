@@ -87,6 +87,22 @@ TEST_P(StartFinish, RefusesToFinishAnEarlierStart) {
   EXPECT_NO_THROW(halo.finish(Space(), std::move(second)));
 }
 
+TEST_P(StartFinish, RefusesToFinishWhatAnotherHaloExchangeStarted) {
+  HaloExchange first = make(u_);
+  HaloExchange second = make(v_);
+  fill(u_, grid_, halo_case.width, 0, 0);
+  fill(v_, grid_, halo_case.width, 1, 0);
+  auto of_first = first.start(Space(), u_.view());
+  auto of_second = second.start(Space(), v_.view());
+  const auto error = thrown_by([&] { second.finish(Space(), std::move(of_first)); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind(), ErrorKind::usage);
+  first.finish(Space(), std::move(of_first));  // NOLINT(bugprone-use-after-move): it was not taken
+  second.finish(Space(), std::move(of_second));
+  EXPECT_EQ(on_all_ranks(count_wrong(u_, grid_, halo_case, 0, 0)), 0);
+  EXPECT_EQ(on_all_ranks(count_wrong(v_, grid_, halo_case, 1, 0)), 0);
+}
+
 TEST_P(StartFinish, RefusesASecondStartBeforeTheFinish) {
   HaloExchange halo = make(u_);
   auto pending = halo.start(Space(), u_.view());
