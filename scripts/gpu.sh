@@ -15,7 +15,7 @@ nothing else. SELVAGE_BENCHMARKS names the programs that measure (default: $all_
 EOF
 }
 
-all_benchmarks="selvage-topo bench_latency bench_halo bench_allreduce bench_overlap bench_jacobi bench_md bench_sgd"
+all_benchmarks="selvage-topo bench_latency bench_tasks bench_copies bench_halo bench_allreduce bench_overlap bench_jacobi bench_md bench_sgd"
 read -ra benchmarks <<<"${SELVAGE_BENCHMARKS:-$all_benchmarks}"
 is_wanted() { [[ " ${benchmarks[*]} " == *" $1 "* ]]; }
 
@@ -35,7 +35,7 @@ hardware() {
 
 # Tests that wait for ranks run one at a time, so that these have GPUs of their own.
 run_tests() {
-  local waiting='^(gpu|comm\.(allreduce|collectives|command_queue|gradient_buckets|grid|halo|list_halo|migration|sharded_buckets|tiled_allreduce|triggers|typed_transfer)|jacobi|md|sgd|examples)\.'
+  local waiting='^(gpu|comm\.(allreduce|collectives|command_queue|gradient_buckets|grid|group_meeting|halo|list_halo|list_port|migration|remote_tasks|sharded_buckets|tiled_allreduce|triggers|typed_transfer)|jacobi|md|sgd|examples)\.'
   limited 600 ctest --preset cuda --parallel "$jobs" --exclude-regex "$waiting"
   limited 1800 ctest --preset cuda --parallel 1 --tests-regex "$waiting"
 }
@@ -44,7 +44,7 @@ run_tests() {
 test_gpu_aware_mpi() {
   SELVAGE_TRANSPORT=mpi_direct with_gpu_aware_mpi run_ranks 2 build/cuda/apps/jacobi/jacobi \
     inputs/jacobi/public-sample.toml --verify --out out/gpu-aware | grep -E '^(VERIFY|FOM)'
-  local suites='^comm\.((triggers|command_queue)\.hosts_2x2|halo\.(conformance_.d|reduce|start_finish|several_fields|logical_hosts|timeout))\..*np[24]$'
+  local suites='^comm\.((triggers|command_queue|remote_tasks)\.hosts_2x2|halo\.(conformance_.d|reduce|start_finish|several_fields|logical_hosts|timeout))\..*np[24]$'
   with_gpu_aware_mpi limited 600 ctest --preset cuda --parallel 1 --tests-regex "$suites"
   # With CUDA IPC, MPI carries nothing that kernels wait for.
   UCX_TLS=^cuda_ipc with_gpu_aware_mpi limited 600 ctest --preset cuda --parallel 1 --tests-regex "$suites"
@@ -138,6 +138,8 @@ measure() {
   mapfile -t all < <(up_to "$gpus" 1 2 4 8)
   probe_links "$out"
   measure_with "$out" "$filter" bench_latency comm "${several[@]}"
+  measure_with "$out" "$filter" bench_tasks comm "${several[@]}"
+  measure_with "$out" "$filter" bench_copies comm "${several[@]}"
   measure_with "$out" "$filter" bench_halo comm "${several[@]}"
   # The built-in rule is what is measured, whatever table the user has.
   SELVAGE_ALLREDUCE_TABLE=off measure_with "$out" "$filter" bench_allreduce comm "${reducing[@]}"

@@ -26,10 +26,20 @@ std::chrono::milliseconds read_timeout() {
       environment_integer("SELVAGE_TIMEOUT_MS", default_timeout_ms, 1, longest_timeout_ms));
 }
 
-void require_mpi() {
+/// What MPI would end the process for, or crash on.
+void require_ranks(MPI_Comm comm) {
   int initialized = 0;
   MPI_Initialized(&initialized);
   if (!initialized) throw Error(ErrorKind::usage, "call MPI_Init before making a selvage::Context");
+  if (comm == MPI_COMM_NULL)
+    throw Error(ErrorKind::usage, "a selvage::Context needs a communicator; this one is MPI_COMM_NULL");
+  int joins_two_groups = 0;
+  check_mpi(MPI_Comm_test_inter(comm, &joins_two_groups), "MPI_Comm_test_inter");
+  if (joins_two_groups != 0) {
+    throw Error(ErrorKind::usage,
+                "a selvage::Context needs one group of ranks: an inter-communicator has two, see "
+                "MPI_Intercomm_merge");
+  }
 }
 
 int largest_tag(MPI_Comm comm) {
@@ -51,7 +61,7 @@ std::span<std::byte> layout_pool_in(void* host_block) {
 
 ContextState::ContextState(MPI_Comm comm, int device, std::any space)
     : device_(device), space_(std::move(space)), timeout_(read_timeout()) {
-  require_mpi();
+  require_ranks(comm);
   const DeviceScope scope(device_);
   comm_ = duplicate(comm);
   users_comm_ = duplicate(comm_);

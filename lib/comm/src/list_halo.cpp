@@ -49,6 +49,12 @@ void ListHalo::scatter_add_on(detail::Executor& executor, detail::ListMover& mov
   const detail::DeviceScope scope(plan_->device());
   plan_->exchange(executor, mover, detail::ListOperation::scatter_add);
 }
+void ListHalo::require_own(const detail::ListPlan* plan, bool is_pending) const {
+  if (plan == plan_.get() && is_pending) return;
+  throw Error(
+      ErrorKind::usage,
+      "finish() needs what start_gather() or start_scatter_add() of the same ListHalo returned, once");
+}
 void ListHalo::finish_on(detail::Executor& executor, detail::ListMover& mover) {
   const detail::DeviceScope scope(plan_->device());
   plan_->finish(executor, mover);

@@ -149,7 +149,13 @@ std::shared_ptr<detail::TaskOwner> RemoteTasks::make_owner(const detail::Executo
 }
 
 RemoteTasks::RemoteTasks(RemoteTasks&&) noexcept = default;
-RemoteTasks& RemoteTasks::operator=(RemoteTasks&&) noexcept = default;
+/// Not in the order of members: what polls the window goes before it.
+RemoteTasks& RemoteTasks::operator=(RemoteTasks&& other) noexcept {
+  owner_ = std::move(other.owner_);
+  window_ = std::move(other.window_);
+  layout_ = other.layout_;
+  return *this;
+}
 RemoteTasks::~RemoteTasks() = default;
 
 void RemoteTasks::add(std::uint32_t index, Function function) {

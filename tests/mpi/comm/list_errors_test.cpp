@@ -56,6 +56,31 @@ class ListErrors : public ListForms {
   }
 };
 
+TEST_P(ListErrors, SayThatAFinishNeedsItsOwnStart) {
+  ListHalo first = ring();
+  ListHalo second = ring();
+  const Values x("x", 13);
+  const Values y("y", 13);
+  auto of_first = first.start_gather(Space(), x);
+  auto of_second = second.start_gather(Space(), y);
+  const std::string wanted =
+      "finish() needs what start_gather() or start_scatter_add() of the same ListHalo returned, once";
+  const auto expect_refused = [&](ListHalo& halo, auto& pending) {
+    const auto error = thrown_by([&] { halo.finish(Space(), std::move(pending)); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->kind(), ErrorKind::usage);
+    EXPECT_EQ(error->message(), wanted);
+  };
+  expect_refused(second, of_first);
+  first.finish(Space(), std::move(of_first));
+  expect_refused(first, of_first);
+  second.finish(Space(), std::move(of_second));
+  auto again = first.start_gather(Space(), x);
+  expect_refused(first, of_first);
+  first.finish(Space(), std::move(again));
+  Space().fence();
+}
+
 TEST_P(ListErrors, NameTheEntryThatIsNoParticle) {
   expect_from_last(rebuild_error({0, 9, last() ? 10 : 1}, std::vector<int>(3, after())),
                    "entry 2 of the list of " + last_rank() + " is particle 10, of 10");

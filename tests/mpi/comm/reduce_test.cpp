@@ -181,7 +181,7 @@ const std::vector<HaloCase<3>>& cases() {
   static const std::vector<HaloCase<3>> all{
       {"faces", {7, 8, 9}, {false, true, false}, 1, false},
       {"open", {7, 8, 9}, {false, false, false}, 1, true},
-      {"one_sided", {8, 9, 10}, {true, true, false}, {{0, 2}, {1, 0}, {2, 1}}, true},
+      {"one_sided", {14, 9, 15}, {true, true, false}, {{0, 2}, {1, 0}, {2, 1}}, true},
       as_wide_as_the_box()};
   return all;
 }

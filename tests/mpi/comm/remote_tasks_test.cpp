@@ -25,6 +25,8 @@ using HostSums = Kokkos::View<double*, HostSpace>;
 
 constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
 constexpr int most = 500;  // elements of a payload: more than what travels inline
+/// Long enough for all ranks to make a Context on a busy machine, once they have come together.
+constexpr const char* short_timeout_ms = "1500";
 constexpr RemoteTasks::Options options{.payload_bytes = most * sizeof(double), .slots = 3};
 
 /// Element i of what a rank sends in a round; sums of these are exact.
@@ -206,6 +208,27 @@ TEST_F(TasksByFunction, RunWithoutAThreadWhenTheCallerProgresses) {
   for (int here = 0; here == 0; MPI_Test(&all_here, &here, MPI_STATUS_IGNORE)) tasks.progress();
 }
 
+/// What is replaced ends as it would in its destructor: nothing polls a window that is gone.
+TEST_F(TasksByFunction, GoOnWhereOthersWereMovedTo) {
+  const HostSpace space;
+  std::atomic<int> ran = 0;
+  const auto make = [&] {
+    RemoteTasks tasks(space, context_, options);
+    tasks.add(0, [&](const TaskMessage&) { ++ran; });
+    tasks.open();
+    return tasks;
+  };
+  RemoteTasks tasks = make();
+  for (int round = 1; round <= 10; ++round) {
+    tasks = make();
+    tasks.call(space, context_.rank(), {});
+    tasks.wait(space, context_.rank());
+    space.fence();
+    tasks.check();
+    EXPECT_EQ(ran, round);
+  }
+}
+
 /// Kernels that an instance runs as messages come.
 TEST(TasksByKernel, AddUpWhatAllRanksSend) {
   const Space space;
@@ -251,7 +274,8 @@ TEST(TasksByKernel, ReportAnIndexThatIsNotServed) {
 }
 
 TEST(TasksByKernel, NameTheRankThatDoesNotCall) {
-  const ScopedVariable timeout("SELVAGE_TIMEOUT_MS", "200");
+  const ScopedVariable timeout("SELVAGE_TIMEOUT_MS", short_timeout_ms);
+  MPI_Barrier(MPI_COMM_WORLD);
   const Space space;
   const Context context(MPI_COMM_WORLD);
   RemoteTasks tasks(space, context, options);
@@ -262,15 +286,16 @@ TEST(TasksByKernel, NameTheRankThatDoesNotCall) {
   const auto error = thrown_by([&] { tasks.check(); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->kind(), ErrorKind::timeout);
-  EXPECT_EQ(error->message().find("remote tasks waited 200 ms for rank " + std::to_string(left) +
-                                  " (the arrival of call 1)"),
+  EXPECT_EQ(error->message().find(std::string("remote tasks waited ") + short_timeout_ms + " ms for rank " +
+                                  std::to_string(left) + " (the arrival of call 1)"),
             0U)
       << error->message();
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
 TEST(TasksByKernel, NameTheRankThatDoesNotServe) {
-  const ScopedVariable timeout("SELVAGE_TIMEOUT_MS", "200");
+  const ScopedVariable timeout("SELVAGE_TIMEOUT_MS", short_timeout_ms);
+  MPI_Barrier(MPI_COMM_WORLD);
   const Space space;
   const Context context(MPI_COMM_WORLD);
   RemoteTasks tasks(space, context, options);
@@ -279,8 +304,8 @@ TEST(TasksByKernel, NameTheRankThatDoesNotServe) {
   space.fence();
   const auto error = thrown_by([&] { tasks.check(); });
   ASSERT_TRUE(error);
-  EXPECT_EQ(error->message().find("remote tasks waited 200 ms for rank " + std::to_string(right) +
-                                  " (the end of call 1)"),
+  EXPECT_EQ(error->message().find(std::string("remote tasks waited ") + short_timeout_ms + " ms for rank " +
+                                  std::to_string(right) + " (the end of call 1)"),
             0U)
       << error->message();
   MPI_Barrier(MPI_COMM_WORLD);

@@ -10,7 +10,7 @@
 namespace selvage::test {
 namespace {
 
-const HaloCase<2> halo_case{"periodic", {15, 18}, {true, true}, {{1, 2}, {2, 1}}, true};
+const HaloCase<2> halo_case{"periodic", {21, 24}, {true, true}, {{1, 2}, {2, 1}}, true};
 using Kind = FieldKind<2, double, Kokkos::LayoutRight, 0>;
 using Field = TestField<Kind>;
 
@@ -85,6 +85,22 @@ TEST_P(StartFinish, RefusesToFinishAnEarlierStart) {
       thrown_by([&] { halo.finish(Space(), std::move(first)); })->kind(),  // NOLINT(bugprone-use-after-move)
       ErrorKind::usage);
   EXPECT_NO_THROW(halo.finish(Space(), std::move(second)));
+}
+
+TEST_P(StartFinish, RefusesToFinishWhatAnotherHaloExchangeStarted) {
+  HaloExchange first = make(u_);
+  HaloExchange second = make(v_);
+  fill(u_, grid_, halo_case.width, 0, 0);
+  fill(v_, grid_, halo_case.width, 1, 0);
+  auto of_first = first.start(Space(), u_.view());
+  auto of_second = second.start(Space(), v_.view());
+  const auto error = thrown_by([&] { second.finish(Space(), std::move(of_first)); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind(), ErrorKind::usage);
+  first.finish(Space(), std::move(of_first));  // NOLINT(bugprone-use-after-move): it was not taken
+  second.finish(Space(), std::move(of_second));
+  EXPECT_EQ(on_all_ranks(count_wrong(u_, grid_, halo_case, 0, 0)), 0);
+  EXPECT_EQ(on_all_ranks(count_wrong(v_, grid_, halo_case, 1, 0)), 0);
 }
 
 TEST_P(StartFinish, RefusesASecondStartBeforeTheFinish) {

@@ -77,14 +77,14 @@ class Collective {
   template <class Space>
   [[nodiscard]] Pending start(const Space& space) {
     detail::KokkosExecutor<Space> executor(space);
-    return Pending(start_on(executor));
+    return Pending(plan_.get(), start_on(executor));
   }
   /// What `space` is given next sees the result; blocks until done on host spaces.
   /// \throws as run()
   template <class Space>
   void finish(const Space& space, Pending&& pending) {
     detail::KokkosExecutor<Space> executor(space);
-    finish_on(executor, std::exchange(pending.epoch_, 0));
+    finish_on(executor, pending.take(plan_.get()));
   }
 
   /// Throws what the device found while it waited; see HaloExchange::check.

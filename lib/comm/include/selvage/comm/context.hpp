@@ -46,7 +46,8 @@ class Context {
   /// Collective over `comm`: duplicates it, turns MPI's own abort off on the duplicate, finds the machine,
   /// and probes whether ranks of one host can map each other's memory. Its GPU is the one that Kokkos was
   /// initialised with.
-  /// \throws Error{usage} when MPI is not initialised, Error{input} for a bad environment variable
+  /// \throws Error{usage} when MPI is not initialised, for MPI_COMM_NULL and for an inter-communicator; Error{input} for a
+  ///         bad environment variable
   explicit Context(MPI_Comm comm);
   /// The same for the GPU that `space` runs on, one of several: Kokkos::Cuda(stream) gives an instance on the
   /// GPU of the stream. Threads that make Contexts at the same time pass communicators of their own.

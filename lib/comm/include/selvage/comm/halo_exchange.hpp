@@ -79,7 +79,7 @@ class HaloExchange {
   template <class Space, class... Views>
   [[nodiscard]] Pending start(const Space& space, const Views&... views) {
     detail::KokkosExecutor<Space> executor(space);
-    return Pending(start_fields(executor, select(views...)));
+    return Pending(plan_.get(), start_fields(executor, select(views...)));
   }
   /// Ghosts are filled, and cells may be written again, when it returns (host spaces), or before what `space` is given
   /// next.
@@ -87,7 +87,7 @@ class HaloExchange {
   template <class Space>
   void finish(const Space& space, Pending&& pending) {
     detail::KokkosExecutor<Space> executor(space);
-    finish_fields(executor, std::exchange(pending.epoch_, 0));
+    finish_fields(executor, pending.take(plan_.get()));
   }
 
   /// The reverse: folds the ghosts' values into the cells they are ghosts of, `owned = operation(owned,

@@ -117,10 +117,11 @@ class ListHalo {
   [[nodiscard]] auto start_scatter_add(const Space& space, const Views&... views);
   /// Ghosts, or owned particles, are complete when it returns (host spaces), or before what `space` is given next.
   /// \param space  of the type that the operation was started with
-  /// \throws as gather()
+  /// \throws as gather(); Error{usage} for what another ListHalo has started, or what was finished before
   template <class Space, class Mover>
   void finish(const Space& space, Pending<Mover>&& pending) {
     detail::KokkosExecutor<Space> executor(space);
+    require_own(pending.plan_, pending.mover_ != nullptr);
     finish_on(executor, *std::exchange(pending.mover_, nullptr));
   }
 
@@ -160,6 +161,7 @@ class ListHalo {
   void start_scatter_on(detail::Executor& executor, detail::ListMover& mover);
   void gather_on(detail::Executor& executor, detail::ListMover& mover);
   void scatter_add_on(detail::Executor& executor, detail::ListMover& mover);
+  void require_own(const detail::ListPlan* plan, bool is_pending) const;
   void finish_on(detail::Executor& executor, detail::ListMover& mover);
   [[nodiscard]] detail::ListPortTable open_port_on(detail::Executor& executor, std::size_t element_bytes);
 
@@ -184,8 +186,10 @@ class [[nodiscard]] ListHalo::Pending {
 
  private:
   friend class ListHalo;
-  explicit Pending(std::unique_ptr<Mover> mover) : mover_(std::move(mover)) {}
-  std::unique_ptr<Mover> mover_;
+  Pending(const detail::ListPlan* plan, std::unique_ptr<Mover> mover)
+      : plan_(plan), mover_(std::move(mover)) {}
+  const detail::ListPlan* plan_;
+  std::unique_ptr<Mover> mover_;  ///< null once finished or moved from
 };
 
 template <class Space, class... Fields>
@@ -194,7 +198,7 @@ auto ListHalo::start_gather(const Space& space, const Fields&... fields) {
   detail::KokkosExecutor<Space> executor(space);
   auto mover = std::make_unique<Mover>(space, index(), fields...);
   start_gather_on(executor, *mover);
-  return Pending<Mover>(std::move(mover));
+  return Pending<Mover>(plan_.get(), std::move(mover));
 }
 template <class Space, class... Views>
 auto ListHalo::start_scatter_add(const Space& space, const Views&... views) {
@@ -202,7 +206,7 @@ auto ListHalo::start_scatter_add(const Space& space, const Views&... views) {
   detail::KokkosExecutor<Space> executor(space);
   auto mover = std::make_unique<Mover>(space, index(), views...);
   start_scatter_on(executor, *mover);
-  return Pending<Mover>(std::move(mover));
+  return Pending<Mover>(plan_.get(), std::move(mover));
 }
 
 }  // namespace selvage

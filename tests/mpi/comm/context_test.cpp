@@ -1,0 +1,40 @@
+#include "thrown.hpp"
+
+#include <selvage/comm/context.hpp>
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <string>
+
+namespace selvage::test {
+namespace {
+
+std::string usage_error_of(MPI_Comm comm) {
+  const auto error = thrown_by([&] { const Context context(comm); });
+  if (!error) return "none";
+  EXPECT_EQ(error->kind(), ErrorKind::usage);
+  return error->message();
+}
+
+TEST(Context, NeedsACommunicator) {
+  EXPECT_EQ(usage_error_of(MPI_COMM_NULL),
+            "a selvage::Context needs a communicator; this one is MPI_COMM_NULL");
+}
+
+TEST(Context, NeedsOneGroupOfRanks) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm both = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 0, &both);
+  EXPECT_EQ(
+      usage_error_of(both),
+      "a selvage::Context needs one group of ranks: an inter-communicator has two, see MPI_Intercomm_merge");
+  MPI_Comm_free(&both);
+  MPI_Comm_free(&half);
+}
+
+}  // namespace
+}  // namespace selvage::test
