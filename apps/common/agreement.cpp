@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -11,11 +12,14 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <future>
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace selvage::app {
@@ -23,10 +27,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr std::chrono::microseconds poll_interval{50};
 constexpr int report_tag = 0x5e1f;
 constexpr int verdict_tag = 0x5e20;
-/// What a rank that listens has for taking a message, while others are known or feared to be missing.
+/// What a rank that listens has for taking a message.
 constexpr std::chrono::milliseconds time_to_take{500};
+/// What ranks have for coming once one of them has waited in vain: all who are well are waiting, too.
+constexpr std::chrono::milliseconds roll_call{2000};
+/// What rank 0 has, beyond the others' patience, for its verdict.
+constexpr std::chrono::milliseconds time_to_decide{2000};
 
 /// How a rank's work ended, or, as a verdict, how everybody's did. Sent as bytes between ranks of one
 /// program.
@@ -36,14 +45,26 @@ struct Outcome {
   std::int32_t kind = 0;
   std::int32_t native_code = 0;
   std::int32_t rank = 0;
-  std::array<char, 1004> text = {};  ///< null-terminated; 1 KiB in all goes eagerly
+  std::int32_t unused = 0;
+  std::int64_t patience_ms = 0;  ///< how long the sender of a report waits for the others
+  std::uint64_t agreement = 0;   ///< the number of its name: others may be in another one
+  std::array<char, 984> text =
+      {};  ///< the error, or the name; null-terminated, and 1 KiB in all goes eagerly
+
+  [[nodiscard]] bool waited_in_vain() const {
+    return failed != 0 && kind == static_cast<std::int32_t>(ErrorKind::timeout);
+  }
+  void say(std::string_view words) {
+    text = {};
+    words.copy(text.data(), text.size() - 1);
+  }
 };
 static_assert(std::is_trivially_copyable_v<Outcome> && sizeof(Outcome) == 1024);
 
 Outcome failure(ErrorKind kind, int native_code, int rank, std::string_view text) {
   Outcome outcome{
       .failed = 1, .kind = static_cast<std::int32_t>(kind), .native_code = native_code, .rank = rank};
-  text.copy(outcome.text.data(), outcome.text.size() - 1);
+  outcome.say(text);
   return outcome;
 }
 
@@ -55,34 +76,22 @@ Outcome outcome_of(const std::function<void()>& work, int rank) {
   } catch (const std::exception& error) {
     return failure(ErrorKind::unsupported, 0, rank, error.what());
   }
-  return {};
+  return {.rank = rank};
 }
 
 [[noreturn]] void raise(const Outcome& outcome) {
-  if (outcome.rank_missing) {
-    throw Error(static_cast<ErrorKind>(outcome.kind), outcome.text.data(), outcome.native_code);
-  }
-  throw AgreedError(static_cast<ErrorKind>(outcome.kind), outcome.text.data(), outcome.native_code,
-                    outcome.rank);
+  const auto kind = static_cast<ErrorKind>(outcome.kind);
+  if (outcome.rank_missing) throw IncompleteError(kind, outcome.text.data(), outcome.native_code);
+  throw AgreedError(kind, outcome.text.data(), outcome.native_code, outcome.rank);
 }
 
-/// False when the deadline passes first.
-bool done_until(std::vector<MPI_Request>& requests, Clock::time_point deadline) {
-  int done = 0;
-  while (true) {
-    check_mpi(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
-              "MPI_Testall while ranks agree");
-    if (done || Clock::now() >= deadline) return done != 0;
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
+/// Whether a text speaks of that rank, and not of one whose number begins alike.
+bool names(std::string_view text, int rank) {
+  const std::string name = fmt::format("rank {}", rank);
+  for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const auto end = at + name.size();
+    if (end == text.size() || text[end] < '0' || text[end] > '9') return true;
   }
-}
-
-/// Waits for one message; false when the deadline passes first (the receive is then cancelled).
-bool received_until(MPI_Request request, Clock::time_point deadline) {
-  std::vector<MPI_Request> requests = {request};
-  if (done_until(requests, deadline)) return true;
-  check_mpi(MPI_Cancel(&request), "MPI_Cancel of a message that never came");
-  check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait for a cancelled receive");
   return false;
 }
 
@@ -98,15 +107,71 @@ class Sending {
               "MPI_Isend of an outcome");
   }
 
-  /// MPI still reads what hasn't been taken by then, so that is left behind.
-  void finish(Clock::time_point deadline) {
-    if (!done_until(requests_, deadline)) static_cast<void>(outcome_.release());
+  /// MPI still reads what isn't taken in time, so that is left behind.
+  void finish() {
+    const auto deadline = Clock::now() + time_to_take;
+    int done = 0;
+    while (true) {
+      check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE),
+                "MPI_Testall while ranks agree");
+      if (done) return;
+      if (Clock::now() >= deadline) break;
+      std::this_thread::sleep_for(poll_interval);
+    }
+    static_cast<void>(outcome_.release());
   }
 
  private:
   MPI_Comm comm_;
   int tag_;
   std::unique_ptr<Outcome> outcome_;
+  std::vector<MPI_Request> requests_;
+};
+
+/// Messages of one tag that are expected, one of each source.
+class Receiving {
+ public:
+  Receiving(MPI_Comm comm, int tag, const std::vector<int>& sources)
+      : outcomes_(sources.size()), requests_(sources.size(), MPI_REQUEST_NULL) {
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      check_mpi(MPI_Irecv(&outcomes_[i], sizeof(Outcome), MPI_BYTE, sources[i], tag, comm, &requests_[i]),
+                "MPI_Irecv of an outcome");
+    }
+  }
+
+  /// What has come by the deadline; a sender's patience, where it is told, may make that earlier.
+  std::vector<std::optional<Outcome>> take_until(Clock::time_point deadline) {
+    const int count = static_cast<int>(requests_.size());
+    std::vector<std::optional<Outcome>> taken(requests_.size());
+    std::vector<int> places(requests_.size());
+    while (true) {
+      int found = 0;
+      check_mpi(MPI_Testsome(count, requests_.data(), &found, places.data(), MPI_STATUSES_IGNORE),
+                "MPI_Testsome while ranks agree");
+      if (found == MPI_UNDEFINED) return taken;
+      for (int i = 0; i < found; ++i) {
+        const auto place = static_cast<std::size_t>(places[static_cast<std::size_t>(i)]);
+        taken[place] = outcomes_[place];
+        if (const auto patience_ms = outcomes_[place].patience_ms; patience_ms > 0)
+          deadline = std::min(deadline, Clock::now() + std::chrono::milliseconds(patience_ms));
+      }
+      if (found == 0 && Clock::now() >= deadline) break;
+      if (found == 0) std::this_thread::sleep_for(poll_interval);
+    }
+    give_up();
+    return taken;
+  }
+
+ private:
+  void give_up() {
+    for (MPI_Request& request : requests_) {
+      if (request == MPI_REQUEST_NULL) continue;
+      check_mpi(MPI_Cancel(&request), "MPI_Cancel of a message that never came");
+      check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait for a cancelled receive");
+    }
+  }
+
+  std::vector<Outcome> outcomes_;
   std::vector<MPI_Request> requests_;
 };
 
@@ -117,61 +182,112 @@ struct Agreement {
   int rank = 0;
   int ranks = 1;
 
-  [[nodiscard]] Outcome late(int late_rank) const {
-    Outcome outcome =
-        failure(ErrorKind::timeout, 0, late_rank,
-                fmt::format("{}: rank {} did not come within {} ms", what, late_rank, timeout_ms));
+  /// What a rank tells rank 0 of itself.
+  [[nodiscard]] Outcome report(const std::function<void()>& work) const {
+    Outcome own = outcome_of(work, rank);
+    own.agreement = std::hash<std::string_view>{}(what);
+    own.patience_ms = own.waited_in_vain() ? roll_call.count() : timeout_ms;
+    if (!own.failed) own.say(what);
+    return own;
+  }
+
+  [[nodiscard]] Outcome incomplete(int other_rank, std::string_view text) const {
+    Outcome outcome = failure(ErrorKind::timeout, 0, other_rank, text);
     outcome.rank_missing = 1;
     return outcome;
   }
 
-  /// Rank 0 hears everybody, and decides for the lowest rank that failed; a rank that never came counts as
-  /// failed only where nobody has said why.
-  Outcome decide(const Outcome& own, Clock::time_point deadline) const {
-    std::optional<Outcome> first = own.failed ? std::optional(own) : std::nullopt;
-    std::optional<Outcome> missing;
-    std::vector<Outcome> reports(static_cast<std::size_t>(ranks));
-    std::vector<MPI_Request> requests(reports.size(), MPI_REQUEST_NULL);
-    for (int source = 1; source < ranks; ++source) {
-      const auto i = static_cast<std::size_t>(source);
-      check_mpi(MPI_Irecv(&reports[i], sizeof(Outcome), MPI_BYTE, source, report_tag, comm, &requests[i]),
-                "MPI_Irecv of a rank's outcome");
-    }
-    for (int source = 1; source < ranks; ++source) {
-      const auto i = static_cast<std::size_t>(source);
-      if (!received_until(requests[i], deadline)) {
-        if (!missing) missing = late(source);
-      } else if (reports[i].failed && !first) {
-        first = reports[i];
+  [[nodiscard]] Outcome late(int late_rank) const {
+    return incomplete(late_rank,
+                      fmt::format("{}: rank {} did not come within {} ms", what, late_rank, timeout_ms));
+  }
+
+  /// Rank 0 hears everybody.
+  [[nodiscard]] Outcome decide(const Outcome& own) const {
+    std::vector<int> others;
+    for (int other = 1; other < ranks; ++other) others.push_back(other);
+    std::vector<std::optional<Outcome>> reports =
+        Receiving(comm, report_tag, others)
+            .take_until(Clock::now() + std::chrono::milliseconds(own.patience_ms));
+    reports.insert(reports.begin(), own);
+    return verdict_on(reports);
+  }
+
+  /// The lowest rank's failure. Having waited in vain counts least, since it mostly follows from something else.
+  [[nodiscard]] Outcome verdict_on(const std::vector<std::optional<Outcome>>& reports) const {
+    std::optional<Outcome> failed;
+    std::optional<Outcome> waited;
+    std::optional<int> missing;
+    std::optional<Outcome> elsewhere;
+    for (int each = 0; each < ranks; ++each) {
+      const auto& report = reports[static_cast<std::size_t>(each)];
+      if (!report) {
+        if (!missing) missing = each;
+        continue;
       }
+      auto& place = report->waited_in_vain() ? waited : failed;
+      if (report->failed && !place) place = report;
+      if (report->agreement != reports.front()->agreement && !elsewhere) elsewhere = report;
     }
-    if (first) first->rank_missing = missing.has_value();
-    if (first) return *first;
-    return missing.value_or(Outcome{});
+    if (failed || waited) {
+      Outcome verdict = failed ? *failed : *waited;
+      if (!failed && missing) add_missing(verdict, *missing);
+      verdict.rank_missing = missing || elsewhere;
+      return verdict;
+    }
+    if (missing) return late(*missing);
+    if (elsewhere) {
+      return incomplete(elsewhere->rank, fmt::format("{}: rank {} waits elsewhere: {}", what, elsewhere->rank,
+                                                     elsewhere->text.data()));
+    }
+    return {};
+  }
+
+  /// Who has waited in vain needn't have waited for the rank that doesn't come.
+  static void add_missing(Outcome& waited, int missing) {
+    const std::string text = waited.text.data();
+    if (!names(text, missing)) waited.say(fmt::format("{}, and rank {} does not answer", text, missing));
   }
 
   void announce(const Outcome& verdict) const {
     Sending sending(comm, verdict, verdict_tag);
     for (int target = 1; target < ranks; ++target) sending.start(target);
-    sending.finish(Clock::now() +
-                   (verdict.rank_missing ? time_to_take : std::chrono::milliseconds(timeout_ms)));
+    sending.finish();
   }
 
-  /// The other ranks report and wait for the verdict, a little longer than rank 0 waits for them.
-  Outcome ask(const Outcome& own, Clock::time_point deadline) const {
+  /// The other ranks report and wait for the verdict, longer than rank 0 waits for them: it may have waited in vain
+  /// itself before it begins to.
+  [[nodiscard]] Outcome ask(const Outcome& own) const {
     Sending sending(comm, own, report_tag);
     sending.start(0);
-    Outcome verdict;
-    MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Irecv(&verdict, sizeof(Outcome), MPI_BYTE, 0, verdict_tag, comm, &request),
-              "MPI_Irecv of a verdict");
-    const bool came = received_until(request, deadline + std::chrono::seconds(2));
-    sending.finish(Clock::now() + time_to_take);
-    if (came) return verdict;
-    if (own.failed) throw Error(static_cast<ErrorKind>(own.kind), own.text.data(), own.native_code);
-    throw Error(ErrorKind::timeout, late(0).text.data());
+    auto deadline = Clock::now() + std::chrono::milliseconds(own.patience_ms) + time_to_decide;
+    if (!own.waited_in_vain()) deadline += roll_call;
+    const auto verdict = Receiving(comm, verdict_tag, {0}).take_until(deadline).front();
+    sending.finish();
+    if (verdict) return *verdict;
+    if (!own.failed) return late(0);
+    Outcome alone = own;
+    alone.rank_missing = 1;
+    if (own.waited_in_vain()) add_missing(alone, 0);
+    return alone;
   }
 };
+
+/// Gives up work that is not done in time. Its thread is left behind, with what it refers to: this is how a job ends.
+void run_until(const std::function<void()>& work, std::string_view what, std::int64_t timeout_ms) {
+  int provided = MPI_THREAD_SINGLE;
+  check_mpi(MPI_Query_thread(&provided), "MPI_Query_thread");
+  if (provided < MPI_THREAD_MULTIPLE) return work();
+  std::packaged_task<void()> task(work);
+  std::future<void> end = task.get_future();
+  std::thread worker(std::move(task));
+  if (end.wait_for(std::chrono::milliseconds(timeout_ms)) == std::future_status::timeout) {
+    worker.detach();
+    throw Error(ErrorKind::timeout, fmt::format("{}: not done within {} ms", what, timeout_ms));
+  }
+  worker.join();
+  end.get();
+}
 
 struct FileText {
   std::string text;
@@ -207,16 +323,21 @@ void together(MPI_Comm comm, std::string_view what, const std::function<void()>&
   Agreement agreement{.comm = comm, .what = what, .timeout_ms = timeout_ms};
   check_mpi(MPI_Comm_rank(comm, &agreement.rank), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(comm, &agreement.ranks), "MPI_Comm_size");
-  const Outcome own = outcome_of(work, agreement.rank);
-  const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
+  const Outcome own = agreement.report(work);
   Outcome verdict;
   if (agreement.rank == 0) {
-    verdict = agreement.decide(own, deadline);
+    verdict = agreement.decide(own);
     agreement.announce(verdict);
   } else {
-    verdict = agreement.ask(own, deadline);
+    verdict = agreement.ask(own);
   }
   if (verdict.failed) raise(verdict);
+}
+
+void together_bounded(MPI_Comm comm, std::string_view what, const std::function<void()>& work,
+                      std::int64_t timeout_ms) {
+  together(
+      comm, what, [&] { run_until(work, what, timeout_ms); }, timeout_ms);
 }
 
 std::string read_text_everywhere(MPI_Comm comm, const std::string& path) {
@@ -230,10 +351,12 @@ std::string read_text_everywhere(MPI_Comm comm, const std::string& path) {
     throw Error(ErrorKind::input, fmt::format("cannot read {}: {}", path, std::strerror(file.error)),
                 file.error);
   });
-  std::int64_t bytes = static_cast<std::int64_t>(file.text.size());
-  check_mpi(MPI_Bcast(&bytes, 1, MPI_INT64_T, 0, comm), "MPI_Bcast of a file's length");
-  file.text.resize(static_cast<std::size_t>(bytes));
-  check_mpi(MPI_Bcast(file.text.data(), static_cast<int>(bytes), MPI_CHAR, 0, comm), "MPI_Bcast of a file");
+  together_bounded(comm, "sharing " + path, [&] {
+    std::int64_t bytes = static_cast<std::int64_t>(file.text.size());
+    check_mpi(MPI_Bcast(&bytes, 1, MPI_INT64_T, 0, comm), "MPI_Bcast of a file's length");
+    file.text.resize(static_cast<std::size_t>(bytes));
+    check_mpi(MPI_Bcast(file.text.data(), static_cast<int>(bytes), MPI_CHAR, 0, comm), "MPI_Bcast of a file");
+  });
   return file.text;
 }
 

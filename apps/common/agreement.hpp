@@ -23,6 +23,12 @@ class AgreedError : public Error {
   int first_rank_;
 };
 
+/// An error that not all ranks raise, because one didn't come to the agreement.
+class IncompleteError : public Error {
+ public:
+  IncompleteError(ErrorKind kind, std::string_view what, int native_code) : Error(kind, what, native_code) {}
+};
+
 /// How long ranks wait for each other, in milliseconds.
 /// SELVAGE_TIMEOUT_MS (default 30 s), and for files SELVAGE_IO_TIMEOUT_MS (default 10 minutes: disks may be
 /// slow).
@@ -35,23 +41,19 @@ class AgreedError : public Error {
 /// The agreement uses `comm` with a tag of its own, so `work` may be collective too as long as it is not
 /// left by one rank in the middle of a collective; if it is, the rank that failed gives up waiting after
 /// `timeout_ms` and throws its own error, not agreed.
-/// \throws AgreedError; Error{timeout} that names the rank which did not come
+///
+/// Where `work` threw Error{timeout}, somebody is missing already: ranks then have two seconds to come, and the message
+/// also names the one that doesn't. So `together(comm, what, [&] { throw; })` finds out whom all are waiting for.
+/// Ranks that are in different agreements hear of each other, and wait as long as the least patient.
+/// \throws AgreedError; IncompleteError where a rank didn't come, Error{timeout} that names it if nobody failed
 void together(MPI_Comm comm, std::string_view what, const std::function<void()>& work,
               std::int64_t timeout_ms = agreement_timeout_ms());
 
-/// Runs a collective `work` that gives up waiting without knowing for whom: those who waited in vain then call the roll.
-/// \throws what `work` throws; in place of its Error{timeout} one that names the rank which did not come
-template <class Work>
-decltype(auto) naming_the_late(MPI_Comm comm, std::string_view what, const Work& work) {
-  try {
-    return work();
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::timeout)
-      together(
-          comm, what, [] {}, 2000);
-    throw;
-  }
-}
+/// together() with work that waits for other ranks without a bound of its own, as MPI-IO does. Where MPI has
+/// MPI_THREAD_MULTIPLE it runs in a thread, and is given up after `timeout_ms`: the job must then end, since the thread
+/// is left behind.
+void together_bounded(MPI_Comm comm, std::string_view what, const std::function<void()>& work,
+                      std::int64_t timeout_ms = agreement_timeout_ms());
 
 /// Reads a whole file on rank 0 and gives every rank its text, or the same error. Collective.
 /// \throws AgreedError{input} with the path and the system's reason

@@ -1,6 +1,9 @@
 #include "common/breakdown.hpp"
 
-#include <selvage/error.hpp>
+#include "common/rank_sums.hpp"
+
+#include <algorithm>
+#include <utility>
 
 namespace selvage::app {
 
@@ -29,21 +32,19 @@ double Breakdown::seconds(Phase phase) const {
 }
 
 std::vector<Breakdown::Row> Breakdown::gather(MPI_Comm comm) const {
-  const int count = static_cast<int>(records_.size());
   std::vector<double> own(records_.size());
   for (std::size_t i = 0; i < own.size(); ++i) own[i] = seconds(Phase{i});
-  std::vector<double> least(own.size()), sum(own.size()), most(own.size());
-  check_mpi(MPI_Allreduce(own.data(), least.data(), count, MPI_DOUBLE, MPI_MIN, comm),
-            "MPI_Allreduce of times");
-  check_mpi(MPI_Allreduce(own.data(), sum.data(), count, MPI_DOUBLE, MPI_SUM, comm),
-            "MPI_Allreduce of times");
-  check_mpi(MPI_Allreduce(own.data(), most.data(), count, MPI_DOUBLE, MPI_MAX, comm),
-            "MPI_Allreduce of times");
-  int ranks = 1;
-  check_mpi(MPI_Comm_size(comm, &ranks), "MPI_Comm_size");
+  const std::vector<double> all = gather_everywhere(comm, "the times of phases", own);
   std::vector<Row> rows;
   for (std::size_t i = 0; i < own.size(); ++i) {
-    rows.push_back({records_[i].name, records_[i].calls, least[i], sum[i] / ranks, most[i]});
+    Row row{records_[i].name, records_[i].calls, own[i], 0, own[i]};
+    for (std::size_t place = i; place < all.size(); place += own.size()) {
+      row.min_s = std::min(row.min_s, all[place]);
+      row.avg_s += all[place];
+      row.max_s = std::max(row.max_s, all[place]);
+    }
+    row.avg_s /= static_cast<double>(all.size() / own.size());
+    rows.push_back(std::move(row));
   }
   return rows;
 }

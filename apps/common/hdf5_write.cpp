@@ -71,16 +71,17 @@ class FileWriter {
  private:
   void step(const std::function<void()>& work) { together(comm_, "writing " + path_, work, io_timeout_ms()); }
 
-  /// A step whose failures HDF5 tells: they lack the path.
+  /// A step that waits for other ranks in MPI, and whose failures HDF5 tells: they lack the path.
   void hdf5_step(const std::function<void()>& work) {
-    step([&] {
+    const auto with_path = [&] {
       try {
         work();
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::io) throw;
         throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", path_, error.message()));
       }
-    });
+    };
+    together_bounded(comm_, "writing " + path_, with_path, io_timeout_ms());
   }
 
   void reserve(std::span<const ArrayBlock> arrays) const {

@@ -29,13 +29,10 @@ bool finished_in_time(MPI_Request& request, std::int64_t timeout_ms) {
 }
 
 /// Waits for a collective that all ranks should have come to by now.
-void finish(MPI_Comm comm, std::string_view what, MPI_Request& request) {
+void finish(std::string_view what, MPI_Request& request) {
   const std::int64_t timeout_ms = agreement_timeout_ms();
   if (finished_in_time(request, timeout_ms)) return;
-  // A collective doesn't say who is missing, so those who are here call the roll; it throws.
-  together(
-      comm, what, [] {}, std::min<std::int64_t>(timeout_ms, 2000));
-  throw Error(ErrorKind::timeout, fmt::format("{}: not all ranks came within {} ms", what, timeout_ms));
+  throw Error(ErrorKind::timeout, fmt::format("{}: waited {} ms for all ranks", what, timeout_ms));
 }
 
 template <class T>
@@ -46,10 +43,9 @@ struct Buffers {
 
 /// What a collective brought. MPI may still write to the buffers of one that is given up: those are left behind.
 template <class T>
-std::vector<T> finished(MPI_Comm comm, std::string_view what, MPI_Request& request,
-                        std::unique_ptr<Buffers<T>> buffers) {
+std::vector<T> finished(std::string_view what, MPI_Request& request, std::unique_ptr<Buffers<T>> buffers) {
   try {
-    finish(comm, what, request);
+    finish(what, request);
   } catch (...) {
     static_cast<void>(buffers.release());
     throw;
@@ -70,7 +66,7 @@ std::vector<double> gather_everywhere(MPI_Comm comm, std::string_view what, std:
   check_mpi(MPI_Iallgather(buffers->mine.data(), count, MPI_DOUBLE, buffers->all.data(), count, MPI_DOUBLE,
                            comm, &request),
             "MPI_Iallgather");
-  return finished(comm, what, request, std::move(buffers));
+  return finished(what, request, std::move(buffers));
 }
 
 std::vector<std::int64_t> sum_counts(MPI_Comm comm, std::string_view what,
@@ -82,7 +78,7 @@ std::vector<std::int64_t> sum_counts(MPI_Comm comm, std::string_view what,
   check_mpi(MPI_Iallreduce(buffers->mine.data(), buffers->all.data(), static_cast<int>(counts.size()),
                            MPI_INT64_T, MPI_SUM, comm, &request),
             "MPI_Iallreduce");
-  return finished(comm, what, request, std::move(buffers));
+  return finished(what, request, std::move(buffers));
 }
 
 double sum_over_ranks(MPI_Comm comm, std::string_view what, double value) {

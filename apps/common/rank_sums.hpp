@@ -13,7 +13,7 @@ namespace selvage::app {
 /// everywhere, whatever MPI does. As many values on each rank. Collective; waits no longer than
 /// SELVAGE_TIMEOUT_MS.
 /// \param what  what is being computed, for the message
-/// \throws Error{timeout} that names a rank which did not come
+/// \throws Error{timeout}; who did not come is for together() to find out
 [[nodiscard]] std::vector<double> gather_everywhere(MPI_Comm comm, std::string_view what,
                                                     std::span<const double> values);
 

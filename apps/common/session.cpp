@@ -87,6 +87,22 @@ class KokkosRuntime {
   std::vector<char*> pointers_;
 };
 
+/// Who waited in vain may have waited for a rank that itself waits, so that all find out who is missing. Nor do ranks end
+/// without each other: what follows frees what they share, and waits in MPI.
+void run_body(Session& session, const std::function<void(Session&)>& body) {
+  try {
+    body(session);
+  } catch (const AgreedError&) {
+    throw;
+  } catch (const IncompleteError&) {
+    throw;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::timeout) together(session.comm(), "finding the missing", [] { throw; });
+    throw;
+  }
+  together(session.comm(), "the end of the run", [] {});
+}
+
 /// Everything between MPI's start and end; returns the exit code.
 int run_checked(MPI_Comm comm, int host_rank, int argc, char** argv, const AppInfo& info,
                 const std::function<void(Session&)>& body) {
@@ -105,7 +121,7 @@ int run_checked(MPI_Comm comm, int host_rank, int argc, char** argv, const AppIn
            [&] { input = Input::parse(input_text, line.input_path.value_or(""), line.overrides); });
   const KokkosRuntime kokkos(kokkos_arguments(line, info, host_rank));
   Session session(comm, info, std::move(line), std::move(input));
-  body(session);
+  run_body(session, body);
   return session.exit_code();
 }
 

@@ -71,6 +71,8 @@ class Session {
 /// - one that all ranks raise together (Session::setup, usage and input): the first failing rank prints, all
 /// finalize
 ///   and return the code;
+/// - a wait that ran out: ranks to which that happens call the roll first, and the message also names the rank that
+///   doesn't answer;
 /// - any other: the rank that claims it first prints, and ends all ranks through MPI_Abort with the code. The
 /// ranks of
 ///   one host claim through a word in shared memory; the losers wait two seconds for the abort to reach them.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "common/agreement.hpp"
 #include "common/rank_sums.hpp"
 #include "md/atom_teams.hpp"
 #include "md/atoms.hpp"
@@ -114,8 +113,7 @@ class RankGhosts {
   void migrate(const Space& space, Atoms<Real, Space>& atoms) {
     const auto owners = detail::reserve(owners_, "owners", static_cast<std::size_t>(atoms.owned));
     wrap_and_find_owners(space, atoms, owners_);
-    const std::int64_t count = app::naming_the_late(context_.comm(), "taking atoms to their ranks",
-                                                    [&] { return migration_.plan(space, owners); });
+    const std::int64_t count = migration_.plan(space, owners);
     if (count > std::numeric_limits<int>::max()) {
       throw Error(ErrorKind::unsupported,
                   fmt::format("{} atoms are more than one rank can count: use more ranks", count));
@@ -138,13 +136,11 @@ class RankGhosts {
     if (entry_shifts_.extent(0) < entries)
       entry_shifts_ = detail::uninitialised<Shifts>("entry shifts", entries + entries / 8);
     fill(space, atoms, first_entries_);
-    app::naming_the_late(context_.comm(), "listing ghosts", [&] {
-      if (list_) {
-        list_->rebuild(space, atoms.owned, entry_atoms, entry_ranks);
-      } else {
-        list_.emplace(space, context_, atoms.owned, entry_atoms, entry_ranks, options_);
-      }
-    });
+    if (list_) {
+      list_->rebuild(space, atoms.owned, entry_atoms, entry_ranks);
+    } else {
+      list_.emplace(space, context_, atoms.owned, entry_atoms, entry_ranks, options_);
+    }
     reserve_ghosts(space, atoms, list_->ghosts());
     update(space, atoms);
     if (sends_from_kernels())

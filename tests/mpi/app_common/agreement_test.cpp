@@ -155,6 +155,122 @@ TEST(Agreement, NamesRankZeroIfThatDoesNotCome) {
   expect_named(0);
 }
 
+/// The message of the incomplete agreement that `agree` is, and that it took less than 20 s.
+template <class Agree>
+std::string incomplete_message(Agree&& agree) {
+  const auto start = std::chrono::steady_clock::now();
+  std::string message = "no error";
+  try {
+    agree();
+  } catch (const app::IncompleteError& error) {
+    message = error.message();
+  } catch (const Error& error) {
+    ADD_FAILURE() << error.what();
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+  return message;
+}
+
+constexpr std::int64_t long_ms = 60'000;
+
+TEST(Agreement, CallsTheRollOfRanksThatWaitedInVain) {
+  if (ranks_of_world() < 4) GTEST_SKIP() << "needs ranks that wait for each other";
+  agree_without(3, [](MPI_Comm comm) {
+    const auto wait = [] {
+      throw Error(ErrorKind::timeout, "waited for rank " + std::to_string(rank_of_world() + 1));
+    };
+    EXPECT_EQ(incomplete_message([&] { together(comm, "planning", wait, long_ms); }),
+              "waited for rank 1, and rank 3 does not answer");
+  });
+}
+
+TEST(Agreement, AddsRankZeroToWhatWasWaitedForInVain) {
+  if (ranks_of_world() == 1) GTEST_SKIP() << "needs another rank";
+  agree_without(0, [](MPI_Comm comm) {
+    const auto wait = [] { throw Error(ErrorKind::timeout, "waited for rank 7"); };
+    EXPECT_EQ(incomplete_message([&] { together(comm, "planning", wait, long_ms); }),
+              "waited for rank 7, and rank 0 does not answer");
+  });
+}
+
+TEST(Agreement, NamesTheSameRankInDifferentAgreements) {
+  if (ranks_of_world() < 4) GTEST_SKIP() << "needs ranks on both sides, and one that is missing";
+  agree_without(2, [](MPI_Comm comm) {
+    const auto wait = [] { throw Error(ErrorKind::timeout, "the sum was not done"); };
+    const auto agree = [&] {
+      if (rank_of_world() == 1) return together(comm, "a sum", wait, long_ms);
+      together(
+          comm, "a file", [] {}, long_ms);
+    };
+    EXPECT_EQ(incomplete_message(agree), "the sum was not done, and rank 2 does not answer");
+  });
+}
+
+TEST(Agreement, IsNotReachedInDifferentAgreements) {
+  if (ranks_of_world() == 1) GTEST_SKIP() << "needs another rank";
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  const auto agree = [&] {
+    together(
+        comm, rank_of_world() == 1 ? "a sum" : "a file", [] {}, long_ms);
+  };
+  EXPECT_EQ(incomplete_message(agree), "a file: rank 1 waits elsewhere: a sum");
+  MPI_Comm_free(&comm);
+}
+
+TEST(Agreement, GoesOnWhereARankStopsBeforeTheVerdict) {
+  if (ranks_of_world() == 1) GTEST_SKIP() << "needs another rank";
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  SharedCounter reported;
+  SharedCounter ended;
+  const int last = ranks_of_world() - 1;
+  const auto wait_for = [](const SharedCounter& counter, int value) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (counter.value() < value) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "the others wait";
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  };
+  if (rank_of_world() == last) {
+    // Reports, and is gone by the time of the verdict.
+    EXPECT_THROW(together(
+                     comm, "planning", [] {}, 1),
+                 app::IncompleteError);
+    reported.add();
+    wait_for(ended, last);
+  } else {
+    wait_for(reported, 1);
+    EXPECT_NO_THROW(together(
+        comm, "planning", [] {}, long_ms));
+    ended.add();
+  }
+}
+
+TEST(Agreement, GivesUpWorkThatWaitsWithoutABound) {
+  if (ranks_of_world() < 3) GTEST_SKIP() << "needs ranks that wait and one that does not come";
+  // Outlives the work that is left behind.
+  static MPI_Comm barrier = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &barrier);
+  agree_without(2, [](MPI_Comm comm) {
+    const auto wait = [] { MPI_Barrier(barrier); };
+    EXPECT_EQ(incomplete_message([&] { app::together_bounded(comm, "writing", wait, 100); }),
+              "writing: not done within 100 ms, and rank 2 does not answer");
+  });
+  // What was left behind ends.
+  if (rank_of_world() == 2) MPI_Barrier(barrier);
+}
+
+TEST(Agreement, RaisesErrorsOfBoundedWork) {
+  try {
+    app::together_bounded(MPI_COMM_WORLD, "writing", [] { throw Error(ErrorKind::io, "a full disk", 28); });
+    FAIL() << "no error";
+  } catch (const AgreedError& error) {
+    EXPECT_EQ(error.message(), "a full disk");
+    EXPECT_EQ(error.native_code(), 28);
+  }
+}
+
 TEST(Agreement, RaisesItsOwnErrorWhereOthersNeverCome) {
   if (ranks_of_world() == 1) GTEST_SKIP() << "needs another rank";
   agree_without(0, [](MPI_Comm comm) {

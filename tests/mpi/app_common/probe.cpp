@@ -4,6 +4,9 @@
 
 #include <selvage/error.hpp>
 
+#include <fmt/format.h>
+
+#include <csignal>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
@@ -38,7 +41,9 @@ void set_up(app::Session& session, const std::string& how) {
 
 void run(app::Session& session, const std::string& how) {
   const bool second = session.rank() == 1 % session.ranks();
-  if (is(how, "one", second)) throw Error(ErrorKind::timeout, "rank 0 is late");
+  if (is(how, "one", second)) throw Error(ErrorKind::io, "a disk is full");
+  if (is(how, "stopped", second)) std::raise(SIGSTOP);
+  if (how == "stopped") throw Error(ErrorKind::timeout, fmt::format("rank {} waits", session.rank()));
   if (is(how, "all", true)) throw Error(ErrorKind::timeout, "everybody is late");
   if (is(how, "verification", second)) throw Error(ErrorKind::verification, "rank 1 differs");
   if (is(how, "standard", second)) throw std::runtime_error("a standard exception");
@@ -60,6 +65,7 @@ void body(app::Session& session) {
   report.verify("probe", how != "verify", "as asked");
   report.figure_of_merit(2, "probes/s");
   report.finish("");
+  if (is(how, "stopped-at-the-end", session.rank() == 1 % session.ranks())) std::raise(SIGSTOP);
 }
 
 }  // namespace

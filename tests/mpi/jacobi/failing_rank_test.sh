@@ -26,13 +26,19 @@ expect_success 2 --set "grid.cells=[48,48]" --set output.fields=false --restart 
 expect_text "^VERIFY ok compare-serial" "continued after a killed rank"
 has_rows "$out" 3 || fail "rows of norms.csv were lost"
 
-out=$scratch/stopped
-# The middle one of three in a row: who isn't beside it would wait for ranks that wait themselves, and may be first to say so.
-SELVAGE_TIMEOUT_MS=2000 start 3 --set run.norm_every=10 --out "$out"
-wait_for 60 has_rows "$out" 5 || fail "the run did not get going"
-kill -STOP "$(pid_of_rank 1)"
-expect_end "a stopped rank"
-if [[ $code -ne 1 ]]; then fail "a stopped rank: exit code $code instead of 1"; fi
-expect_text "^jacobi: error:.*rank 1" "the message does not name the late rank"
-if [[ $(grep -c '^jacobi: error:' "$scratch/output") -ne 1 ]]; then fail "not exactly one message"; fi
+# stop_a_rank SETTING...: rank 1 of three in a row hangs, and the message names it.
+stop_a_rank() {
+  out=$scratch/stopped
+  rm -rf "$out"
+  SELVAGE_TIMEOUT_MS=2000 SELVAGE_IO_TIMEOUT_MS=2000 start 3 "$@" --out "$out"
+  wait_for 60 has_rows "$out" 5 || fail "the run did not get going: $*"
+  kill -STOP "$(pid_of_rank 1)"
+  expect_end "a stopped rank: $*"
+  if [[ $code -ne 1 ]]; then fail "a stopped rank: exit code $code instead of 1: $*"; fi
+  expect_text "^jacobi: error:.*rank 1" "the message does not name the late rank: $*"
+  if [[ $(grep -c '^jacobi: error:' "$scratch/output") -ne 1 ]]; then fail "not exactly one message: $*"; fi
+}
+stop_a_rank --set run.norm_every=10
+# Nearly always in a file, where ranks wait in MPI without a bound of its own.
+stop_a_rank --set run.norm_every=1 --set restart.every=1
 finish

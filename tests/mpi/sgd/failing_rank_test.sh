@@ -24,7 +24,7 @@ expect_success 2 "${endless[@]}" --restart "$out/checkpoint_00000020.h5" --steps
 stop_a_rank() {
   out=$scratch/stopped
   rm -rf "$out"
-  # Rare checkpoints: in one, ranks wait much longer, and in MPI without an end.
+  # Rare checkpoints: in one, ranks wait much longer.
   SELVAGE_TIMEOUT_MS=2000 start "$@" --set restart.every=3000 --out "$out"
   wait_for 60 test -s "$out/checkpoint_00003000.h5" || fail "the training did not get going: $*"
   kill -STOP "$(pid_of_rank 2)"
