@@ -26,32 +26,35 @@ void check(const MappingProblem& problem, const Placement& placement) {
 class LinkCounter {
  public:
   explicit LinkCounter(const MappingProblem& problem)
-      : problem_(problem), network_(*problem.fabric.network()), loads_(network_.links().size()) {
-    for (std::size_t link = 0; link < loads_.size(); ++link) loads_[link].link = static_cast<int>(link);
-  }
+      : problem_(problem), network_(*problem.fabric.network()), bytes_(network_.links().size(), 0) {}
 
   void add(const HostFlow& flow) {
+    // No link carries more than all flows together: the sums below fit.
+    in_all_ = checked_sum(in_all_, flow.bytes, "bytes between hosts");
     network_.find_paths(problem_.fabric.endpoint_of(flow.from), problem_.fabric.endpoint_of(flow.to),
                         problem_.routing, paths_);
     const std::uint64_t least = flow.bytes / paths_.size();
     const std::uint64_t left = flow.bytes % paths_.size();
     for (std::size_t i = 0; i < paths_.size(); ++i) {
       const std::uint64_t share = least + (i < left ? 1 : 0);
-      for (const int link : paths_[i])
-        loads_[link].bytes = checked_sum(loads_[link].bytes, share, "bytes over a link");
+      for (const int link : paths_[i]) bytes_[link] += share;
     }
   }
 
-  [[nodiscard]] std::vector<LinkLoad> loads() && {
-    for (LinkLoad& load : loads_)
-      load.load = static_cast<double>(load.bytes) / network_.links()[load.link].capacity;
-    return std::move(loads_);
+  [[nodiscard]] std::vector<LinkLoad> loads() const {
+    std::vector<LinkLoad> loads;
+    for (std::size_t link = 0; link < bytes_.size(); ++link) {
+      const double load = static_cast<double>(bytes_[link]) / network_.links()[link].capacity;
+      loads.push_back({static_cast<int>(link), bytes_[link], load});
+    }
+    return loads;
   }
 
  private:
   const MappingProblem& problem_;
   const Network& network_;
-  std::vector<LinkLoad> loads_;
+  std::uint64_t in_all_ = 0;
+  std::vector<std::uint64_t> bytes_;  // over each link
   std::vector<Path> paths_;
 };
 
@@ -85,7 +88,7 @@ std::vector<LinkLoad> link_loads(const MappingProblem& problem, const Placement&
   if (problem.fabric.network() == nullptr) return {};
   LinkCounter links(problem);
   for_each_flow(problem, placement, [&](const HostFlow& flow) { links.add(flow); });
-  return std::move(links).loads();
+  return links.loads();
 }
 
 Metrics measure(const MappingProblem& problem, const Placement& placement) {
@@ -110,7 +113,7 @@ Metrics measure(const MappingProblem& problem, const Placement& placement) {
   });
   if (links) {
     double largest = 0;
-    for (const LinkLoad& load : std::move(*links).loads()) largest = std::max(largest, load.load);
+    for (const LinkLoad& load : links->loads()) largest = std::max(largest, load.load);
     metrics.largest_link_load = largest;
   }
   return metrics;

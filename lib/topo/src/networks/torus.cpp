@@ -20,11 +20,8 @@ Torus::Torus(const std::array<int, 3>& dims) : Network(dims[0] * dims[1] * dims[
       add_link(fmt::format("router {} -{}", host, axis));
       add_link(fmt::format("router {} +{}", host, axis));
     }
+    coordinates_.push_back({host / (dims[1] * dims[2]), host / dims[2] % dims[1], host % dims[2]});
   }
-}
-
-Torus::Coordinates Torus::coordinates(int host) const {
-  return {host / (dims_[1] * dims_[2]), host / dims_[2] % dims_[1], host % dims_[2]};
 }
 
 int Torus::way(int dimension, int from, int to) const {
@@ -33,25 +30,29 @@ int Torus::way(int dimension, int from, int to) const {
   return 2 * forward <= size ? forward : forward - size;
 }
 
+Torus::Coordinates Torus::ways(int from, int to) const {
+  Coordinates ways{};
+  for (int d = 0; d < 3; ++d) ways[d] = way(d, coordinates_[from][d], coordinates_[to][d]);
+  return ways;
+}
+
 std::uint32_t Torus::hops(int a, int b) const {
-  const Coordinates from = coordinates(a);
-  const Coordinates to = coordinates(b);
   int hops = 0;
-  for (int d = 0; d < 3; ++d) hops += std::abs(way(d, from[d], to[d]));
+  for (const int way : ways(a, b)) hops += std::abs(way);
   return static_cast<std::uint32_t>(hops);
 }
 
-void Torus::find_path(int from, int to, const std::array<int, 3>& order, Path& path) const {
-  const Coordinates begin = coordinates(from);
-  const Coordinates end = coordinates(to);
+void Torus::find_path(int from, int to, const Coordinates& ways, std::span<const int> order,
+                      Path& path) const {
   const std::array<int, 3> strides = {dims_[1] * dims_[2], dims_[2], 1};
   int host = from;
   path.assign(1, links_per_host * from);
   for (const int d : order) {
-    const bool goes_up = way(d, begin[d], end[d]) > 0;
+    const bool goes_up = ways[d] > 0;
     const int last = goes_up ? dims_[d] - 1 : 0;
     const int step = goes_up ? strides[d] : -strides[d];
-    for (int at = begin[d]; at != end[d];) {
+    int at = coordinates_[from][d];
+    for (int left = std::abs(ways[d]); left > 0; --left) {
       path.push_back(links_per_host * host + 2 + 2 * d + (goes_up ? 1 : 0));
       const bool wraps = at == last;
       host += wraps ? step * (1 - dims_[d]) : step;
@@ -62,15 +63,19 @@ void Torus::find_path(int from, int to, const std::array<int, 3>& order, Path& p
 }
 
 void Torus::find_paths(int from, int to, Routing routing, std::vector<Path>& paths) const {
-  std::array<int, 3> order = {0, 1, 2};
-  std::size_t found = 0;
-  do {
-    if (found == paths.size()) paths.emplace_back();
-    find_path(from, to, order, paths[found]);
-    const auto here = paths.begin() + static_cast<std::ptrdiff_t>(found);
-    if (std::find(paths.begin(), here, *here) == here) ++found;
-  } while (routing == Routing::adaptive && std::next_permutation(order.begin(), order.end()));
-  paths.resize(found);
+  const Coordinates ways = this->ways(from, to);
+  std::array<int, 3> dimensions{};
+  std::size_t differing = 0;
+  for (int d = 0; d < 3; ++d) {
+    if (ways[d] != 0) dimensions[differing++] = d;
+  }
+  constexpr std::array<std::size_t, 4> orders_of = {1, 1, 2, 6};
+  paths.resize(routing == Routing::adaptive ? orders_of[differing] : 1);
+  const std::span<int> order(dimensions.data(), differing);
+  for (Path& path : paths) {
+    find_path(from, to, ways, order, path);
+    std::ranges::next_permutation(order);
+  }
 }
 
 }  // namespace selvage::topo

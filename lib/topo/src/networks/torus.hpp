@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace selvage::topo {
 
@@ -19,12 +21,15 @@ class Torus : public Network {
  private:
   using Coordinates = std::array<int, 3>;
 
-  [[nodiscard]] Coordinates coordinates(int host) const;
   /// Signed hops along a dimension, the shorter way round.
   [[nodiscard]] int way(int dimension, int from, int to) const;
-  void find_path(int from, int to, const std::array<int, 3>& order, Path& path) const;
+  /// The same along each of them.
+  [[nodiscard]] Coordinates ways(int from, int to) const;
+  /// \param order  of the dimensions in which the two differ
+  void find_path(int from, int to, const Coordinates& ways, std::span<const int> order, Path& path) const;
 
   std::array<int, 3> dims_;
+  std::vector<Coordinates> coordinates_;  // of each host
 };
 
 }  // namespace selvage::topo
