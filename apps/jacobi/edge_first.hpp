@@ -1,8 +1,8 @@
 #pragma once
 
-#include "jacobi/region.hpp"
 #include "jacobi/sweep.hpp"
 
+#include <selvage/comm/box.hpp>
 #include <selvage/comm/halo_exchange.hpp>
 
 #include <Kokkos_Core.hpp>

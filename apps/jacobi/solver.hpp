@@ -4,7 +4,6 @@
 #include "jacobi/edge_first.hpp"
 #include "jacobi/persistent.hpp"
 #include "jacobi/problem.hpp"
-#include "jacobi/region.hpp"
 #include "jacobi/solver_options.hpp"
 #include "jacobi/sweep.hpp"
 #include "jacobi/theory.hpp"
@@ -122,7 +121,6 @@ class Solver {
   Grid<D> grid_;
   Problem<D> problem_;
   SolverOptions options_;
-  OpenSides<D> sides_;
   Box<D> own_;  ///< this rank's cells, in local indices
   std::array<View, 2> fields_;
   std::array<Table, D> source_;
@@ -153,8 +151,7 @@ Solver<Real, Stencil, Space>::Solver(const Space& space, const Grid<D>& grid, co
       grid_(grid),
       problem_(problem),
       options_(options),
-      sides_(open_sides(grid)),
-      own_(detail::local_box(grid, options.steps_per_exchange)),
+      own_(grid.local_box(options.steps_per_exchange)),
       fields_{
           grid.template allocate<Real, Kokkos::LayoutRight, MemorySpace>("u", options.steps_per_exchange),
           grid.template allocate<Real, Kokkos::LayoutRight, MemorySpace>("v", options.steps_per_exchange)},
@@ -301,7 +298,7 @@ void Solver<Real, Stencil, Space>::sweep_into_other(double* squared_change_sum) 
     halo_->exchange(space_, field());
     ghosts_are_stale_ = false;
   }
-  const Box<D> all = grown(own_, sides_, options_.steps_per_exchange - 1 - sweeps_since_exchange);
+  const Box<D> all = grid_.grown(own_, options_.steps_per_exchange - 1 - sweeps_since_exchange);
   if (squared_change_sum == nullptr) {
     sweep_boxes(interior_, "jacobi::interior", {all}, nullptr);
     return;
@@ -312,8 +309,8 @@ void Solver<Real, Stencil, Space>::sweep_into_other(double* squared_change_sum) 
 
 template <class Real, class Stencil, class Space>
 void Solver<Real, Stencil, Space>::sweep_around_exchange(double* squared_change_sum) {
-  const Box<D> inner = grown(own_, sides_, -1);
-  const Box<D> all = grown(own_, sides_, options_.steps_per_exchange - 1);
+  const Box<D> inner = grid_.shrunk(own_, 1);
+  const Box<D> all = grid_.grown(own_, options_.steps_per_exchange - 1);
   auto pending = [&] {
     const auto timer = breakdown_.time(space_, exchange_);
     return halo_->start(space_, field());
@@ -338,7 +335,7 @@ void Solver<Real, Stencil, Space>::set_up_edge_first() {
   halo.ghost_reuse = GhostReuse::alternating;
   HaloExchange exchange(space_, grid_, halo, fields_[0], fields_[1]);
   const HaloPort port = exchange.device(space_, fields_[0], fields_[1]);
-  edge_first_.emplace(std::move(exchange), port, EdgeFirstTiles<D, Space>(own_, grown(own_, sides_, -1)));
+  edge_first_.emplace(std::move(exchange), port, EdgeFirstTiles<D, Space>(own_, grid_.shrunk(own_, 1)));
 }
 
 /// The ghosts of field() are there or on their way: the neighbours' sweep before sent them.

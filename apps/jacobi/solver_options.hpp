@@ -39,16 +39,6 @@ template <int D>
   return halo;
 }
 
-template <int D>
-[[nodiscard]] Box<D> local_box(const Grid<D>& grid, int ghost_cells) {
-  Box<D> box;
-  for (int axis = 0; axis < D; ++axis) {
-    box.begin[axis] = ghost_cells;
-    box.end[axis] = ghost_cells + grid.box().extent(axis);
-  }
-  return box;
-}
-
 }  // namespace detail
 
 }  // namespace selvage::jacobi

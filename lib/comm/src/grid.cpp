@@ -113,6 +113,42 @@ int Grid<D>::neighbour_of(int rank, const std::array<int, D>& direction) const {
 }
 
 template <int D>
+bool Grid<D>::has_neighbour(int axis, int side) const {
+  std::array<int, D> direction{};
+  direction[axis] = side;
+  return neighbour(direction) != no_neighbour;
+}
+
+template <int D>
+Box<D> Grid<D>::local_box(const Width<D>& width) const {
+  Box<D> local;
+  for (int axis = 0; axis < D; ++axis) {
+    local.begin[axis] = width[axis].low;
+    local.end[axis] = width[axis].low + box().extent(axis);
+  }
+  return local;
+}
+
+template <int D>
+Box<D> Grid<D>::grown(Box<D> box, const Width<D>& width) const {
+  for (int axis = 0; axis < D; ++axis) {
+    if (has_neighbour(axis, -1)) box.begin[axis] -= width[axis].low;
+    if (has_neighbour(axis, +1)) box.end[axis] += width[axis].high;
+  }
+  return box;
+}
+
+template <int D>
+Box<D> Grid<D>::shrunk(Box<D> box, const Width<D>& width) const {
+  for (int axis = 0; axis < D; ++axis) {
+    if (has_neighbour(axis, -1)) box.begin[axis] += width[axis].low;
+    if (has_neighbour(axis, +1)) box.end[axis] -= width[axis].high;
+    box.end[axis] = std::max(box.begin[axis], box.end[axis]);
+  }
+  return box;
+}
+
+template <int D>
 topo::Traffic Grid<D>::halo_traffic(const Width<D>& width, std::int64_t bytes_per_cell, bool corners,
                                     topo::Memory memory) const {
   std::vector<topo::TrafficEntry> entries;

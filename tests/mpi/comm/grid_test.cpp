@@ -181,6 +181,43 @@ TEST_F(GridTest, AllocatesTheBoxAndItsGhostsZeroed) {
   }
 }
 
+/// Which cells a box gains and loses is told by ghosts that an exchange has filled.
+TEST_F(GridTest, MovesTheSidesOfBoxesThatExchangesFill) {
+  const Grid<2> grid(context_, {.cells = {19, 23}, .periodic = {true, false}});
+  const Width<2> width{{1, 2}, {0, 3}};
+  const auto view = grid.allocate<int, Kokkos::LayoutRight, Kokkos::HostSpace>("u", width);
+  const Box<2> own = grid.local_box(width), grown = grid.grown(own, width), inner = grid.shrunk(own, width);
+  for (auto i = own.begin[0]; i < own.end[0]; ++i) {
+    for (auto j = own.begin[1]; j < own.end[1]; ++j) view(i, j) = 1;
+  }
+  EXPECT_EQ(own.cells(), grid.box().cells());
+  HaloExchange halo(Kokkos::DefaultHostExecutionSpace(), grid, {.width = width}, view);
+  halo.exchange(Kokkos::DefaultHostExecutionSpace(), view);
+  const auto is_in = [](const Box<2>& box, std::int64_t i, std::int64_t j) {
+    return i >= box.begin[0] && i < box.end[0] && j >= box.begin[1] && j < box.end[1];
+  };
+  const auto extent = [&](int axis) { return static_cast<std::int64_t>(view.extent(axis)); };
+  for (std::int64_t i = 0; i < extent(0); ++i) {
+    for (std::int64_t j = 0; j < extent(1); ++j) {
+      EXPECT_EQ(view(i, j) == 1, is_in(grown, i, j)) << i << ", " << j;
+      const bool reads_ghosts = [&] {
+        for (auto k = i - width[0].low; k <= i + width[0].high; ++k) {
+          for (auto l = j - width[1].low; l <= j + width[1].high; ++l) {
+            if (is_in(grown, k, l) && !is_in(own, k, l)) return true;
+          }
+        }
+        return false;
+      }();
+      EXPECT_EQ(is_in(inner, i, j), is_in(own, i, j) && !reads_ghosts) << i << ", " << j;
+    }
+  }
+}
+
+TEST_F(GridTest, ShrinksThinBoxesToEmptyOnes) {
+  const Grid<1> grid(context_, {.cells = {size()}, .periodic = {true}});
+  EXPECT_TRUE(is_empty(grid.shrunk(grid.local_box(1), 1)));
+}
+
 /// Its bytes, counted in 64 bits, would be few.
 TEST_F(GridTest, RefusesViewsTooLargeToCount) {
   constexpr std::int64_t many = std::int64_t{1} << 33;

@@ -1,7 +1,8 @@
 #include "jacobi/sweep.hpp"
 
 #include "jacobi/reference.hpp"
-#include "jacobi/region.hpp"
+
+#include <selvage/comm/box.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>

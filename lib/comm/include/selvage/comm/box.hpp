@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string>
+#include <vector>
 
 namespace selvage {
 
@@ -23,6 +24,35 @@ struct Box {
   }
   friend bool operator==(const Box&, const Box&) = default;
 };
+
+/// Whether a box holds no cell; one that would end before it begins counts as empty.
+template <int D>
+[[nodiscard]] bool is_empty(const Box<D>& box) {
+  for (int axis = 0; axis < D; ++axis) {
+    if (box.extent(axis) <= 0) return true;
+  }
+  return false;
+}
+
+/// `outer` without `inner`, a part of it, as 2 D boxes at most that don't overlap, those across the slowest axis first
+/// (longest rows). An empty `inner` leaves `outer` itself.
+template <int D>
+[[nodiscard]] std::vector<Box<D>> without(Box<D> outer, const Box<D>& inner) {
+  if (is_empty(outer)) return {};
+  if (is_empty(inner)) return {outer};
+  std::vector<Box<D>> slabs;
+  for (int axis = 0; axis < D; ++axis) {
+    Box<D> low = outer;
+    low.end[axis] = inner.begin[axis];
+    Box<D> high = outer;
+    high.begin[axis] = inner.end[axis];
+    if (!is_empty(low)) slabs.push_back(low);
+    if (!is_empty(high)) slabs.push_back(high);
+    outer.begin[axis] = inner.begin[axis];
+    outer.end[axis] = inner.end[axis];
+  }
+  return slabs;
+}
 
 /// Ghost cells on the two sides of one axis.
 struct Side {

@@ -85,6 +85,15 @@ class Grid {
   }
   [[nodiscard]] int neighbour_of(int rank, const std::array<int, D>& direction) const;
 
+  /// This rank's cells, by their indices in a View with `width` ghosts, as of allocate().
+  [[nodiscard]] Box<D> local_box(const Width<D>& width) const;
+  /// Those cells of `box` that have none within `width` that exchanges fill: what can be computed between start() and
+  /// finish(); without() gives the rest. Only sides that have neighbours move: ghosts past the others are the caller's.
+  /// \param box  this rank's cells, by any indices. A thin one ends up empty
+  [[nodiscard]] Box<D> shrunk(Box<D> box, const Width<D>& width) const;
+  /// `box` with `width` of the ghosts that exchanges fill, for steps that compute some of them too and exchange less often.
+  [[nodiscard]] Box<D> grown(Box<D> box, const Width<D>& width) const;
+
   /// What each rank sends in one exchange of halos, exactly: one message to each neighbouring rank. A rank that is
   /// its own neighbour sends to itself. Not collective; the same on all ranks.
   /// \param corners  also across edges and corners, as HaloOptions says
@@ -123,6 +132,8 @@ class Grid {
     using type = T;
   };
 
+  /// The neighbour across a face.
+  [[nodiscard]] bool has_neighbour(int axis, int side) const;
   [[nodiscard]] std::int64_t extent_with_ghosts(int axis, const Width<D>& width,
                                                 std::int64_t components) const {
     return axis < D ? box().extent(axis) + width[axis].low + width[axis].high : components;
