@@ -39,7 +39,7 @@ template <class Buffers>
 void ContextState::wait_collective(MPI_Request& request, std::unique_ptr<Buffers>& buffers,
                                    std::string_view operation) {
   try {
-    wait_request(request, [&] { return fmt::format("{} to enter {}", ranks_behind(), operation); });
+    wait_request(request, [&] { return describe_missing(operation); });
   } catch (const Error&) {
     give_up();
     static_cast<void>(buffers.release());
@@ -120,7 +120,7 @@ void ContextState::wait_request(MPI_Request& request, const std::function<std::s
   wait_until(timeout_, yields_, done, what);
 }
 
-std::string ContextState::ranks_behind() const {
+std::string ContextState::describe_missing(std::string_view operation) const {
   std::string late;
   for (const PeerEntered& peer : peers_entered_) {
     const std::uint64_t seen = acquire_epoch(*reinterpret_cast<const Flag*>(peer.flag.data));
@@ -128,7 +128,10 @@ std::string ContextState::ranks_behind() const {
     late += fmt::format("{}rank {} (collective call {} wanted, {} seen)", late.empty() ? "" : ", ", peer.rank,
                         entered_->epoch, seen);
   }
-  return late.empty() ? "a rank of another host" : late;
+  if (!late.empty()) return fmt::format("{} to enter {}", late, operation);
+  const bool sees_all = static_cast<int>(peers_entered_.size()) + 1 == size_;
+  return sees_all ? fmt::format("MPI to end {}, which all ranks have entered", operation)
+                  : fmt::format("a rank of another host to enter {}", operation);
 }
 
 void ContextState::agree(const std::optional<Error>& failure, std::string_view operation) {

@@ -7,23 +7,27 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace selvage::detail {
 
-/// When a wait must end. Reads the clock only now and then, so that polling stays cheap.
+/// When a wait must end. Reads the clock now and then only, so that polling stays cheap. What has waited without a core
+/// for longer than its time polls a few times more: what it waits for may have come long ago.
 class Deadline {
  public:
   explicit Deadline(std::chrono::milliseconds timeout) : end_(std::chrono::steady_clock::now() + timeout) {}
 
   [[nodiscard]] bool passed() {
     if (++polls_ % polls_per_look != 0) return false;
-    return std::chrono::steady_clock::now() >= end_;
+    return std::exchange(was_over_, std::chrono::steady_clock::now() >= end_);
   }
 
  private:
-  static constexpr unsigned polls_per_look = 256;
+  // Where ranks share cores a poll takes a time slice of each of the others.
+  static constexpr unsigned polls_per_look = 8;
   std::chrono::steady_clock::time_point end_;
   unsigned polls_ = 0;
+  bool was_over_ = false;  ///< when the clock was read last
 };
 
 /// What a waiting rank does between two polls: spins for a while where it has a core of its own, else yields

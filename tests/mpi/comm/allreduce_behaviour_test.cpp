@@ -99,7 +99,7 @@ TEST(Allreduce, SendsBetweenTheFirstRanksOfTwoHosts) {
 
 /// While another host is late, the leader's chunks reach it one after the other: the first is not waited for.
 TEST(Allreduce, PipelinesChunksOnDifferentStages) {
-  const ScopedVariable variable("SELVAGE_TIMEOUT_MS", "300");
+  const ShortTimeout variable;
   const Context context(MPI_COMM_WORLD);
   if (context.machine().host_count() != 2) GTEST_SKIP() << "for two hosts";
   if (!on_host) GTEST_SKIP() << "for hosts";
@@ -129,7 +129,7 @@ INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, AllreduceTimeout,
                          });
 
 TEST_P(AllreduceTimeout, NamesTheRankThatNeverCalls) {
-  const ScopedVariable variable("SELVAGE_TIMEOUT_MS", "300");
+  const ShortTimeout variable;
   const Context context(MPI_COMM_WORLD);
   if (context.size() == 1) GTEST_SKIP() << "nobody to wait for";
   // Long enough that a message's sender waits for its receiver.

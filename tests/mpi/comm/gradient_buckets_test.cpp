@@ -347,7 +347,7 @@ TEST_F(GradientBucketsTest, FindAlgorithmsThatArentPossibleWhenMade) {
 }
 
 TEST(GradientBuckets, NameTheRankThatNeverComes) {
-  const ScopedVariable variable("SELVAGE_TIMEOUT_MS", "300");
+  const ShortTimeout variable;
   const Context context(MPI_COMM_WORLD);
   if (context.size() == 1) GTEST_SKIP() << "nobody to wait for";
   const Space space;

@@ -8,10 +8,8 @@ namespace selvage::test {
 namespace {
 
 /// Long enough for all ranks to make a Context on a busy machine, once they have come together.
-constexpr const char* short_timeout_ms = "1500";
-
 TEST(HaloPort, ReportsALatePeer) {
-  const ScopedVariable milliseconds("SELVAGE_TIMEOUT_MS", short_timeout_ms);
+  const ShortTimeout milliseconds;
   MPI_Barrier(MPI_COMM_WORLD);
   const Context context(MPI_COMM_WORLD);
   if (context.size() == 1) GTEST_SKIP() << "nobody to wait for";
@@ -40,7 +38,7 @@ TEST(HaloPort, ReportsALatePeer) {
   EXPECT_EQ(error.has_value(), beside);
   if (error) {
     EXPECT_EQ(error->kind(), ErrorKind::timeout);
-    const std::string wanted = "a kernel waited " + std::string(short_timeout_ms) + " ms for rank " +
+    const std::string wanted = "a kernel waited " + short_timeout_ms + " ms for rank " +
                                std::to_string(late) + " (HaloPort, arrival epoch 3 wanted, 2 seen)";
     EXPECT_NE(error->message().find(wanted), std::string::npos) << error->message();
   }
@@ -48,7 +46,7 @@ TEST(HaloPort, ReportsALatePeer) {
 }
 
 TEST(HaloPort, ReportsAPeerThatGivesNoCredit) {
-  const ScopedVariable milliseconds("SELVAGE_TIMEOUT_MS", short_timeout_ms);
+  const ShortTimeout milliseconds;
   MPI_Barrier(MPI_COMM_WORLD);
   const Context context(MPI_COMM_WORLD);
   if (context.size() == 1) GTEST_SKIP() << "nobody to wait for";
@@ -68,7 +66,7 @@ TEST(HaloPort, ReportsAPeerThatGivesNoCredit) {
     const auto error = thrown_by([&] { halo.check(); });
     ASSERT_TRUE(error);
     EXPECT_EQ(error->kind(), ErrorKind::timeout);
-    const std::string wanted = "a kernel waited " + std::string(short_timeout_ms) + " ms for rank " +
+    const std::string wanted = "a kernel waited " + short_timeout_ms + " ms for rank " +
                                std::to_string(late) + " (HaloPort, credit epoch ";
     EXPECT_NE(error->message().find(wanted), std::string::npos) << error->message();
   }

@@ -200,7 +200,7 @@ TEST_P(ListErrors, FindOtherCalls) {
 
 TEST_P(ListErrors, NameTheRankThatIsLate) {
   if (size() == 1) GTEST_SKIP() << "nobody to wait for";
-  const ScopedVariable limit("SELVAGE_TIMEOUT_MS", "300");
+  const ShortTimeout limit;
   const Context context(MPI_COMM_WORLD);
   ListHalo halo = ring(context);
   const Values x("x", 13);
@@ -210,7 +210,8 @@ TEST_P(ListErrors, NameTheRankThatIsLate) {
     if (after() == 0 || rank() == 0) {
       ASSERT_TRUE(error.has_value());
       EXPECT_EQ(error->kind(), ErrorKind::timeout) << error->what();
-      EXPECT_TRUE(contains(error->message(), "a list's gather waited 300 ms for " + last_rank() + " ("))
+      EXPECT_TRUE(contains(error->message(),
+                           "a list's gather waited " + short_timeout_ms + " ms for " + last_rank() + " ("))
           << error->what();
       EXPECT_TRUE(contains(error->message(), " epoch 5 wanted")) << error->what();
     }
@@ -220,7 +221,7 @@ TEST_P(ListErrors, NameTheRankThatIsLate) {
 
 TEST_P(ListErrors, NameTheRankThatIsLateToARebuild) {
   if (size() == 1) GTEST_SKIP() << "nobody to wait for";
-  const ScopedVariable limit("SELVAGE_TIMEOUT_MS", "300");
+  const ShortTimeout limit;
   const Context context(MPI_COMM_WORLD);
   ListHalo halo = ring(context);
   if (!last()) {
@@ -230,7 +231,7 @@ TEST_P(ListErrors, NameTheRankThatIsLateToARebuild) {
     if (rank() == 0) {
       ASSERT_TRUE(error.has_value());
       EXPECT_EQ(error->kind(), ErrorKind::timeout) << error->what();
-      EXPECT_TRUE(contains(error->message(), "waited 300 ms for ")) << error->what();
+      EXPECT_TRUE(contains(error->message(), "waited " + short_timeout_ms + " ms for ")) << error->what();
       EXPECT_TRUE(contains(error->message(), last_rank())) << error->what();
     }
   }

@@ -186,7 +186,7 @@ TEST_F(ListPorts, SayThatNothingWasAwaited) {
 
 TEST_F(ListPorts, NameTheRankThatIsLate) {
   if (size() == 1) GTEST_SKIP() << "nobody to wait for";
-  const ScopedVariable limit("SELVAGE_TIMEOUT_MS", "300");
+  const ShortTimeout limit;
   const Context context(MPI_COMM_WORLD);
   ListHalo halo = ring(context);
   const auto port = halo.device<Ghost>(Space());
@@ -203,7 +203,8 @@ TEST_F(ListPorts, NameTheRankThatIsLate) {
     EXPECT_EQ(error.has_value(), waits_for_it);
     if (error) {
       EXPECT_EQ(error->kind(), ErrorKind::timeout);
-      EXPECT_EQ(error->message(), "a kernel waited 300 ms for rank " + std::to_string(size() - 1) +
+      EXPECT_EQ(error->message(), "a kernel waited " + short_timeout_ms + " ms for rank " +
+                                      std::to_string(size() - 1) +
                                       " (ListPort, ghosts of epoch 2 wanted, 1 seen)");
     }
   }

@@ -26,7 +26,6 @@ using HostSums = Kokkos::View<double*, HostSpace>;
 constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
 constexpr int most = 500;  // elements of a payload: more than what travels inline
 /// Long enough for all ranks to make a Context on a busy machine, once they have come together.
-constexpr const char* short_timeout_ms = "1500";
 constexpr RemoteTasks::Options options{.payload_bytes = most * sizeof(double), .slots = 3};
 
 /// Element i of what a rank sends in a round; sums of these are exact.
@@ -274,7 +273,7 @@ TEST(TasksByKernel, ReportAnIndexThatIsNotServed) {
 }
 
 TEST(TasksByKernel, NameTheRankThatDoesNotCall) {
-  const ScopedVariable timeout("SELVAGE_TIMEOUT_MS", short_timeout_ms);
+  const ShortTimeout timeout;
   MPI_Barrier(MPI_COMM_WORLD);
   const Space space;
   const Context context(MPI_COMM_WORLD);
@@ -286,7 +285,7 @@ TEST(TasksByKernel, NameTheRankThatDoesNotCall) {
   const auto error = thrown_by([&] { tasks.check(); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->kind(), ErrorKind::timeout);
-  EXPECT_EQ(error->message().find(std::string("remote tasks waited ") + short_timeout_ms + " ms for rank " +
+  EXPECT_EQ(error->message().find("remote tasks waited " + short_timeout_ms + " ms for rank " +
                                   std::to_string(left) + " (the arrival of call 1)"),
             0U)
       << error->message();
@@ -294,7 +293,7 @@ TEST(TasksByKernel, NameTheRankThatDoesNotCall) {
 }
 
 TEST(TasksByKernel, NameTheRankThatDoesNotServe) {
-  const ScopedVariable timeout("SELVAGE_TIMEOUT_MS", short_timeout_ms);
+  const ShortTimeout timeout;
   MPI_Barrier(MPI_COMM_WORLD);
   const Space space;
   const Context context(MPI_COMM_WORLD);
@@ -304,7 +303,7 @@ TEST(TasksByKernel, NameTheRankThatDoesNotServe) {
   space.fence();
   const auto error = thrown_by([&] { tasks.check(); });
   ASSERT_TRUE(error);
-  EXPECT_EQ(error->message().find(std::string("remote tasks waited ") + short_timeout_ms + " ms for rank " +
+  EXPECT_EQ(error->message().find("remote tasks waited " + short_timeout_ms + " ms for rank " +
                                   std::to_string(right) + " (the end of call 1)"),
             0U)
       << error->message();

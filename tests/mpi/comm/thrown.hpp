@@ -66,4 +66,12 @@ class ScopedVariable {
   std::optional<std::string> old_;
 };
 
+/// What waits in vain last in tests. It bounds set-ups too, on cores that other programs want as well.
+inline const std::string short_timeout_ms = "1000";
+
+/// Contexts that are made while it lives have that limit.
+class ShortTimeout {
+  const ScopedVariable variable_{"SELVAGE_TIMEOUT_MS", short_timeout_ms.c_str()};
+};
+
 }  // namespace selvage::test

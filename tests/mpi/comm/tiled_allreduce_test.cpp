@@ -133,7 +133,7 @@ struct PublishAll {
 
 TEST_F(TiledAllreduceTest, NamesTheRankThatPublishesNothing) {
   if (context_.size() < 2 || !on_host) GTEST_SKIP() << "takes two ranks on a host";
-  const ScopedVariable patience("SELVAGE_TIMEOUT_MS", "300");
+  const ShortTimeout patience;
   const Context context(MPI_COMM_WORLD);
   const Space space;
   Elements<float> elements(context, 1000, 0, true);

@@ -56,7 +56,7 @@ class Timeout : public testing::TestWithParam<Transport> {
     return error ? error->message() : "nothing was thrown";
   }
 
-  const ScopedVariable milliseconds_{"SELVAGE_TIMEOUT_MS", "400"};
+  const ShortTimeout timeout_;
   int rank_ = 0;
   int size_ = 1;
 };
@@ -64,7 +64,7 @@ class Timeout : public testing::TestWithParam<Transport> {
 TEST_P(Timeout, OfAnExchangeNamesTheLateRankAndTheEpochs) {
   const Context context(MPI_COMM_WORLD);
   if (!is_available(context, GetParam())) GTEST_SKIP() << "not between these ranks";
-  EXPECT_EQ(context.timeout().count(), 400);
+  EXPECT_EQ(context.timeout().count(), std::stoi(short_timeout_ms));
   const Grid<1> grid(context, {.cells = {10 * size_}, .periodic = {true}});
   const auto view = grid.allocate<double>("u", 1);
   HaloExchange halo(Space(), grid, {.width = 1, .transport = GetParam()}, view);
@@ -77,10 +77,13 @@ TEST_P(Timeout, OfAnExchangeNamesTheLateRankAndTheEpochs) {
   if (error && beside_the_late_one()) {
     EXPECT_EQ(error->kind(), ErrorKind::timeout);
     EXPECT_TRUE(contains(error, "a halo exchange ")) << text_of(error);
-    EXPECT_TRUE(contains(error, "waited 400 ms for " + late_rank() + " (" + wire() + ", ")) << text_of(error);
+    EXPECT_TRUE(
+        contains(error, "waited " + short_timeout_ms + " ms for " + late_rank() + " (" + wire() + ", "))
+        << text_of(error);
     EXPECT_TRUE(contains(error, "epoch 4 wanted, 3 seen")) << text_of(error);
     const auto again = thrown_by([&] { halo.exchange(Space(), view); });
-    EXPECT_TRUE(contains(again, waits_on_device() ? "waited 400 ms" : "still in flight")) << text_of(again);
+    EXPECT_TRUE(contains(again, waits_on_device() ? "waited " + short_timeout_ms + " ms" : "still in flight"))
+        << text_of(again);
   }
   MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -98,7 +101,9 @@ TEST_P(Timeout, OfAReductionNamesTheLateRank) {
   }
   if (error && beside_the_late_one()) {
     EXPECT_TRUE(contains(error, "a halo reduction ")) << text_of(error);
-    EXPECT_TRUE(contains(error, "waited 400 ms for " + late_rank() + " (" + wire() + ", ")) << text_of(error);
+    EXPECT_TRUE(
+        contains(error, "waited " + short_timeout_ms + " ms for " + late_rank() + " (" + wire() + ", "))
+        << text_of(error);
     EXPECT_TRUE(contains(error, "epoch 1 wanted, 0 seen")) << text_of(error);
   }
   MPI_Barrier(MPI_COMM_WORLD);
@@ -133,7 +138,9 @@ TEST_P(LateToAConstructor, OfAGridIsNamed) {
     const auto error = thrown_by([&] { const Grid<1> grid(context, {.cells = {100}}); });
     ASSERT_TRUE(error);
     EXPECT_EQ(error->kind(), ErrorKind::timeout);
-    EXPECT_TRUE(contains(error, "waited 400 ms for " + late_rank() + " (collective call ")) << text_of(error);
+    EXPECT_TRUE(
+        contains(error, "waited " + short_timeout_ms + " ms for " + late_rank() + " (collective call "))
+        << text_of(error);
     EXPECT_TRUE(contains(error, " seen) to enter the construction of a Grid")) << text_of(error);
   }
 }
@@ -146,7 +153,9 @@ TEST_P(LateToAConstructor, OfAHaloExchangeIsNamed) {
     const auto error = thrown_by([&] { const HaloExchange halo(Space(), grid, {.width = 1}, view); });
     ASSERT_TRUE(error);
     EXPECT_EQ(error->kind(), ErrorKind::timeout);
-    EXPECT_TRUE(contains(error, "waited 400 ms for " + late_rank() + " (collective call")) << text_of(error);
+    EXPECT_TRUE(
+        contains(error, "waited " + short_timeout_ms + " ms for " + late_rank() + " (collective call"))
+        << text_of(error);
     EXPECT_TRUE(contains(error, "to enter the construction of a HaloExchange")) << text_of(error);
   }
 }

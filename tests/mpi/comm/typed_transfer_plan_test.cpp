@@ -42,7 +42,7 @@ TEST(TypedTransfer, PacksScatteredElementsOnHostsAndCopiesBlocks) {
 }
 
 TEST(TypedTransfer, NamesTheRankThatIsLateInARing) {
-  const ScopedVariable limit("SELVAGE_TIMEOUT_MS", "300");
+  const ShortTimeout limit;
   const Context context(MPI_COMM_WORLD);
   if (context.size() == 1 || context.machine().host_count() > 1) GTEST_SKIP() << "needs two ranks of a host";
   const Bytes bytes(context, 2000);
@@ -59,14 +59,15 @@ TEST(TypedTransfer, NamesTheRankThatIsLateInARing) {
     // The ring holds eight units; the receiver never comes.
     const auto error = thrown_by([&] { transfer.run(Space()); });
     ASSERT_TRUE(error.has_value());
-    EXPECT_EQ(error->message(), "a typed transfer waited 300 ms for rank " + std::to_string(last) +
+    EXPECT_EQ(error->message(), "a typed transfer waited " + short_timeout_ms + " ms for rank " +
+                                    std::to_string(last) +
                                     " (ring, room of epoch 1 wanted, 8 of 20 units seen)");
   }
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
 TEST(TypedTransfer, NamesTheRankThatIsLate) {
-  const ScopedVariable limit("SELVAGE_TIMEOUT_MS", "300");
+  const ShortTimeout limit;
   const Context context(MPI_COMM_WORLD);
   if (context.size() == 1) GTEST_SKIP() << "needs two ranks";
   const Bytes bytes(context, 64);
@@ -92,7 +93,7 @@ TEST(TypedTransfer, NamesTheRankThatIsLate) {
 }
 
 TEST(TypedTransfer, NamesTheRankThatDoesntNameThisOne) {
-  const ScopedVariable limit("SELVAGE_TIMEOUT_MS", "300");
+  const ShortTimeout limit;
   const Context context(MPI_COMM_WORLD);
   if (context.size() == 1) GTEST_SKIP() << "needs two ranks";
   const Bytes bytes(context, 8);

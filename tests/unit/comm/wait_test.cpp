@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <string>
+#include <thread>
 
 namespace selvage::detail {
 namespace {
@@ -45,6 +46,27 @@ TEST_P(WaitUntil, AsksWhoIsLateOnlyOnceItIsTooLate) {
   wait_until(
       10min, GetParam(), [&] { return ++polls == 1000; }, [&] { return std::to_string(++asked); });
   EXPECT_EQ(asked, 0);
+}
+
+/// As where ranks share cores: a poll then takes a time slice of each of the others.
+TEST_P(WaitUntil, EndsSoonWherePollsTakeLong) {
+  int polls = 0;
+  const auto slowly = [&] {
+    std::this_thread::sleep_for(10ms);
+    ++polls;
+    return false;
+  };
+  EXPECT_THROW(wait_until(50ms, GetParam(), slowly, [] { return ""; }), Error);
+  EXPECT_LE(polls, 24);
+}
+
+TEST_P(WaitUntil, LooksOnceMoreWhenItHadNoCoreForLong) {
+  int polls = 0;
+  const auto after_a_while = [&] {
+    if (polls == 7) std::this_thread::sleep_for(100ms);
+    return ++polls > 8;
+  };
+  EXPECT_NO_THROW(wait_until(50ms, GetParam(), after_a_while, [] { return ""; }));
 }
 
 INSTANTIATE_TEST_SUITE_P(YieldingOrNot, WaitUntil, testing::Bool());

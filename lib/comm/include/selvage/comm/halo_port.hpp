@@ -395,17 +395,21 @@ KOKKOS_INLINE_FUNCTION bool HaloPort::Turn::await_credit_code(int code, std::uin
 
 KOKKOS_INLINE_FUNCTION bool HaloPort::Turn::await_flag(const detail::Flag& flag, std::uint64_t wanted,
                                                        int rank, detail::Fault::Kind if_late) const {
-  constexpr int polls_per_look = 64;
+  int polls_per_look = 64;
+  // A yield may last a time slice of each thread that shares the core.
+  KOKKOS_IF_ON_HOST((polls_per_look = 8;))
+  const auto has_come = [&] { return detail::has_reached(detail::acquire_epoch(flag), wanted); };
   std::uint64_t start = 0;
   while (true) {
     for (int poll = 0; poll < polls_per_look; ++poll) {
-      if (detail::has_reached(detail::acquire_epoch(flag), wanted)) return true;
+      if (has_come()) return true;
       if (port_.yields_) detail::yield_core();
     }
     const std::uint64_t now = detail::clock_ns();
     if (start == 0) start = now;
     if (detail::acquire_word(port_.state_->failed) != 0) return false;
     if (now - start <= port_.timeout_ns_) continue;
+    if (has_come()) return true;  // while this thread had no core
     report(if_late, rank, wanted, detail::acquire_epoch(flag));
     return false;
   }

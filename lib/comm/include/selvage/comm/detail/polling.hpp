@@ -21,7 +21,8 @@ template <class Done>
   if (done()) return true;
   const std::uint64_t start = clock_ns();
   while (!done()) {
-    if (clock_ns() - start > timeout_ns) return false;
+    // It may have come while this thread had no core.
+    if (clock_ns() - start > timeout_ns) return done();
     pause_polling();
   }
   return true;
