@@ -17,6 +17,7 @@ using Space = Kokkos::DefaultHostExecutionSpace;
 using Team = Kokkos::TeamPolicy<Space>::member_type;
 
 constexpr std::uint64_t word = sizeof(std::uint64_t);
+constexpr std::uint64_t too_many_bytes = std::uint64_t{1} << 31;
 
 /// Runs function(team, context) in a kernel, by one team with the first ring. \return how many of its calls failed
 template <class Function>
@@ -49,6 +50,40 @@ TEST(CommandQueueErrors, AreThereBeforeTheirCommandIsOver) {
     EXPECT_EQ(error ? error->message() : "", "8 bytes at offset 512 of a window of 512 bytes");
     queue.progress();
     EXPECT_EQ(detail::acquire_word(done), round + 1);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/// The target hears nothing of it: neither of data that isn't there nor of an error that isn't its own.
+TEST(CommandQueueErrors, RefuseMoreThanAMessageHoldsBeforeAnythingIsSent) {
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size != 2) GTEST_SKIP() << "needs two ranks";
+  const ScopedVariable hosts("SELVAGE_LOGICAL_HOSTS", "2x1");
+  const Context context(MPI_COMM_WORLD);
+  // Nothing touches it, so the system gives no memory for it.
+  const Window window(Space(), context, too_many_bytes + word);
+  CommandQueue queue(Space(), context, window, {.rings = 1});
+  auto* const words = reinterpret_cast<std::uint64_t*>(window.data());
+  auto* const behind = words + too_many_bytes / word;
+  if (context.rank() == 0) {
+    EXPECT_EQ(run(queue,
+                  [=](const Team& team, const CommandContext& ring) {
+                    return ring.put_signal(team, words, words, too_many_bytes, behind, 5, 1) ? 0 : 1;
+                  }),
+              0);
+    // Behind it: what was sent before comes before.
+    EXPECT_EQ(run(queue,
+                  [=](const Team& team, const CommandContext& ring) {
+                    return ring.put_value(team, words, 6, 1) && ring.quiet(team) ? 0 : 1;
+                  }),
+              0);
+    const auto error = thrown_by([&] { queue.check(); });
+    EXPECT_EQ(error ? error->message() : "", "a message of 2147483648 bytes is more than MPI counts to");
+  } else {
+    EXPECT_TRUE(detail::poll_until(detail::HasReached{words, 6}, 30'000'000'000));
+    EXPECT_EQ(detail::acquire_word(*behind), 0U);
+    EXPECT_NO_THROW(queue.check());
   }
   MPI_Barrier(MPI_COMM_WORLD);
 }
