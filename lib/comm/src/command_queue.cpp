@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cstring>
+#include <utility>
 
 namespace selvage::detail {
 namespace {
@@ -52,7 +53,16 @@ bool CommandService::has_next(const CommandRing& ring, const Command& slot) cons
   return has_reached(acquire_word(slot.ready), ring.done + 1);
 }
 
+/// The team must not wait for what can't happen: the error is the host's to find, and found by now.
+void CommandService::conclude_failed() {
+  for (const std::size_t index : std::exchange(failed_, {})) {
+    rings_[index].is_held = false;
+    finish(rings_[index]);
+  }
+}
+
 bool CommandService::poll() {
+  conclude_failed();
   bool busy = fetch_ && fetch_->progress();
   for (std::size_t i = 0; i < rings_.size(); ++i) busy = serve(i) || busy;
   return courier_->progress() || busy;
@@ -131,11 +141,10 @@ void CommandService::start(const Command& command, std::size_t index) {
                     command.kind == CommandKind::put_value ? command.payload : command.arrival_value, *this,
                     cookie);
   } catch (const Error&) {
-    // The team must not wait for what can't happen: the error is the host's to find.
     free_cookies_.push_back(cookie);
     --ring.underway;
-    ring.is_held = false;
-    finish(ring);
+    ring.is_held = true;
+    failed_.push_back(index);
     throw;
   }
   if (!transfer.is_blocking) finish(ring);

@@ -20,7 +20,7 @@ struct CommandRing {
   std::uint64_t* read = nullptr;   ///< published: commands done with
   std::uint64_t done = 0;          ///< what *read says
   std::uint64_t underway = 0;      ///< transfers that have not happened at their target
-  bool is_held = false;            ///< by a blocking command that is underway
+  bool is_held = false;            ///< by a blocking command that is underway, or one that has failed
 };
 
 /// The rings that one service thread looks after, in turn (LeBeane, 5.3.1). A blocking command is started like
@@ -51,6 +51,7 @@ class CommandService final : public Pollable, private TransferWatcher {
     std::uint64_t value = 0;
   };
 
+  void conclude_failed();
   bool serve(std::size_t index);
   [[nodiscard]] bool has_next(const CommandRing& ring, const Command& slot) const;
   void start(const Command& command, std::size_t index);
@@ -66,6 +67,7 @@ class CommandService final : public Pollable, private TransferWatcher {
   std::vector<CommandRing> rings_;
   std::vector<Underway> underway_;
   std::vector<std::uint64_t> free_cookies_;
+  std::vector<std::size_t> failed_;  ///< rings whose last command could not be started, still to be concluded
 };
 
 /// The memory of all rings, and the services that share them out.

@@ -118,6 +118,8 @@ void Courier::start_by_copy(const NetworkOperation& operation, const WindowState
 
 void Courier::start_by_message(const NetworkOperation& operation, const WindowState& window,
                                std::uint64_t arrival_value, Transfer& transfer) {
+  // Before the header goes out: the target would wait for a payload that never comes.
+  static_cast<void>(message_size(operation.bytes));
   const bool is_put = operation.kind == NetworkOperation::Kind::put;
   CourierHeader& header = transfer.header;
   header.kind = is_put ? CourierHeader::Kind::put : CourierHeader::Kind::get;

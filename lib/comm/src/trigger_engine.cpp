@@ -84,7 +84,12 @@ void TriggerEngine::enqueue(const TriggerTable::Fired& fired) {
 
 void TriggerEngine::start(const TriggerTable::Fired& fired) {
   running_[fired.tag.id] = fired.tag.epoch;
-  courier_->start(fired.operation, fired.tag.epoch, *this, fired.tag.id);
+  try {
+    courier_->start(fired.operation, fired.tag.epoch, *this, fired.tag.id);
+  } catch (const Error&) {
+    failed_.push_back(fired.tag.id);
+    throw;
+  }
 }
 
 void TriggerEngine::local_done(std::uint64_t id) {
@@ -114,7 +119,17 @@ bool TriggerEngine::drain() {
   return popped > 0;
 }
 
+/// Neither kernels nor later epochs must wait for what can't happen: the error is the host's to find, and found by now.
+void TriggerEngine::conclude_failed() {
+  while (!failed_.empty()) {
+    const std::uint32_t id = failed_.back();
+    failed_.pop_back();
+    local_done(id);
+  }
+}
+
 bool TriggerEngine::poll() {
+  conclude_failed();
   const bool drained = drain();
   return courier_->progress() || drained;
 }

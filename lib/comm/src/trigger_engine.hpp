@@ -42,6 +42,7 @@ class TriggerEngine final : public Pollable, private TransferWatcher {
   void remote_done(std::uint64_t) override {}
   void enqueue(const TriggerTable::Fired& fired);
   void start(const TriggerTable::Fired& fired);
+  void conclude_failed();
   bool drain();
 
   ContextState& context_;
@@ -51,6 +52,7 @@ class TriggerEngine final : public Pollable, private TransferWatcher {
   std::unique_ptr<Courier> courier_;
   std::vector<std::uint64_t> running_;  ///< by id: the epoch that is underway; 0: none
   std::deque<TriggerTable::Fired> held_back_;
+  std::vector<std::uint32_t> failed_;  ///< ids whose operation could not be started, still to be concluded
 };
 
 }  // namespace selvage::detail

@@ -46,7 +46,7 @@ KOKKOS_FUNCTION TeamMemory memory_of(std::uint64_t* window, int team) {
   return {begin, begin + 2, begin + 2 + longest, begin + 2 + 2 * longest};
 }
 KOKKOS_FUNCTION std::uint64_t value(int rank, int team, int round, int i) {
-  return static_cast<std::uint64_t>(((rank * 100 + team) * 1000 + round) * 10'000 + i);
+  return (static_cast<std::uint64_t>(rank * 100 + team) * 1000 + round) * 10'000 + i;
 }
 
 /// Who talks to whom, through which rings.
@@ -311,7 +311,8 @@ TEST_F(CommandQueueTest, QuietWaitsForItsOwnContextAlone) {
 
 /// A word for the neighbour, and nobody waits for it.
 struct PutValue : Talk {
-  KOKKOS_FUNCTION void operator()(const Team& team, int& failed) const {
+  template <class HostTeam>
+  void operator()(const HostTeam& team, int& failed) const {
     const CommandContext context = port.context(0);
     if (!context.put_value(team, memory_of(window, 0).flag, round, right))
       Kokkos::single(Kokkos::PerTeam(team), [&] { failed += 1; });

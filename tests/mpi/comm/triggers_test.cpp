@@ -289,6 +289,52 @@ TEST_F(TriggersTest, ReportWhatTheProxyMeets) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+struct FireAt {
+  TriggerPort port;
+  std::uint64_t epoch;
+  std::uint32_t target;
+  KOKKOS_FUNCTION void operator()(int, int& late) const {
+    static_cast<void>(port.fire_target({6, epoch}, target));
+    if (!port.wait_complete({6, epoch})) ++late;
+  }
+};
+struct AwaitWord {
+  Words words;
+  std::uint64_t value;
+  std::uint64_t timeout_ns;
+  KOKKOS_FUNCTION void operator()(int, int& late) const {
+    if (!detail::poll_until(detail::HasReached{&words(0), value}, timeout_ns)) ++late;
+  }
+};
+
+/// What can't be done is over at once, the host finds the error as soon as the kernel has ended, and later epochs go on.
+TEST_F(TriggersTest, GoOnBehindEpochsThatCannotBeDone) {
+  triggers_.add_for_all_epochs(6, message(0, items), 1);
+  Kokkos::deep_copy(part(2), 9);
+  const auto fire_at = [&](std::uint64_t epoch, int target) {
+    int late = 0;
+    const FireAt fire{triggers_.device(), epoch, static_cast<std::uint32_t>(target)};
+    Kokkos::parallel_reduce("fire", Kokkos::RangePolicy<Space>(space_, 0, 1), fire, late);
+    return late;
+  };
+  constexpr std::uint64_t in_vain = 300;
+  int found = 0;
+  for (std::uint64_t epoch = 1; epoch <= in_vain; ++epoch) {
+    ASSERT_EQ(fire_at(epoch, 1000), 0) << epoch;
+    const auto met = thrown_by([&] { triggers_.check(); });
+    if (met && met->message().find("a transfer to rank 1000 of ") != std::string::npos) ++found;
+  }
+  EXPECT_EQ(found, static_cast<int>(in_vain));
+  EXPECT_EQ(fire_at(in_vain + 1, right()), 0);
+  int late = 0;
+  Kokkos::parallel_reduce("wait", Kokkos::RangePolicy<Space>(space_, 0, 1),
+                          AwaitWord{part(0), in_vain + 1, triggers_.device().timeout_ns}, late);
+  EXPECT_EQ(on_all_ranks(late), 0);
+  const auto landed = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), part(1));
+  for (int i = 0; i < items; ++i) ASSERT_EQ(landed(i), 9U);
+  expect_nothing_left_over();
+}
+
 TEST_F(TriggersTest, RefuseCopyPathsThatAreNone) {
   const ScopedVariable paths("SELVAGE_COPY_PATHS", "both");
   EXPECT_EQ(message_on_all_ranks(ErrorKind::input, [&] { Triggers(space_, context_); }),
