@@ -89,6 +89,16 @@ TEST_F(TopoToolFiles, SaysWhereAFabricHasNoCores) {
       << cores.output;
 }
 
+TEST_F(TopoToolFiles, SaysWhereNoLinksAreKnownOrUsed) {
+  const char* unknown = "the fabric tells of no links";
+  const Ended flat = tool("map --pattern 2d-2x2 --fabric flat --links");
+  EXPECT_EQ(occurrences(flat.output, fmt::format("\nlinks: unknown: {}\n", unknown)), 1) << flat.output;
+  const Ended as_json = tool("map --pattern 2d-2x2 --fabric flat --links --json");
+  EXPECT_EQ(nlohmann::json::parse(as_json.output).at("links_unknown"), unknown);
+  const Ended one_host = tool("map --pattern 2d-2x2 --fabric fat-tree --links");
+  EXPECT_EQ(occurrences(one_host.output, "\nlinks: nothing is sent over any\n"), 1) << one_host.output;
+}
+
 TEST_F(TopoToolFiles, MapsOntoTheJobUnderMpirunAndPrintsOnce) {
   const Ended ended = tool_on(4, "map --pattern 2d-2x2 --links");
   EXPECT_EQ(ended.exit_code, 0) << ended.output;
