@@ -31,6 +31,8 @@ TEST(HostList, RefusesWhatIsNone) {
                            "n[-1]", "n[1-]", "n[99999999999]"}) {
     EXPECT_NE(input_error([&] { (void)expand_host_list(list); }), "") << list;
   }
+  EXPECT_EQ(input_error([] { (void)expand_host_list("n[0\n1]"); }),
+            "host list 'n[0?1]' has a range that is no number");
   expect_only_input_errors("r[1-2]n[0-11,14],login",
                            [](const std::string& text) { (void)expand_host_list(text); });
 }
