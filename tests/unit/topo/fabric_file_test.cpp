@@ -211,6 +211,7 @@ TEST(ScotchTarget, ReadsCompleteGraphsAndDistances) {
 TEST(ScotchTarget, ReadsMeshesToriAndHypercubes) {
   const Fabric mesh = fabric_from_scotch_target("mesh2D 4 3", "t");
   EXPECT_EQ(mesh.host_count(), 12);
+  EXPECT_EQ(mesh.description(), "t, mesh2D");
   EXPECT_EQ(mesh.cost(0, 3), 3U);
   EXPECT_EQ(mesh.cost(0, 4), 1U);
   EXPECT_EQ(mesh.cost(0, 11), 5U);

@@ -80,16 +80,17 @@ TEST(Placement, RefusesWhatIsNoPlacement) {
   EXPECT_EQ(input_error([] { Placement({0, 0}, 2); }), "rank 1 in slot 0, which is taken");
   EXPECT_EQ(input_error([] { Placement({0, 2}, 2); }), "rank 1 in slot 2 of 2");
   EXPECT_EQ(input_error([] { Placement({-1}, 2); }), "rank 0 in slot -1 of 2");
-  EXPECT_EQ(input_error([] { Placement({0, 1, 2}, 2); }), "3 ranks on 2 slots");
+  EXPECT_EQ(input_error([] { Placement({0, 1, 2}, 2); }), "3 ranks don't fit in 2 slots");
 }
 
 TEST(Placement, RefusesMoreRanksThanSlots) {
   const Traffic traffic = pattern_named("2d-3x3").traffic;
   const Fabric fabric = simulated_fabric({.hosts = 2, .slots_per_host = 4});
   EXPECT_EQ(input_error([&] { (void)place_by_portfolio(problem_of(traffic, fabric)); }),
-            "9 ranks on 8 slots");
+            "9 ranks don't fit in 8 slots");
   for (const std::string& method : mapper_names()) {
-    EXPECT_EQ(input_error([&] { (void)place(problem_of(traffic, fabric), method); }), "9 ranks on 8 slots");
+    EXPECT_EQ(input_error([&] { (void)place(problem_of(traffic, fabric), method); }),
+              "9 ranks don't fit in 8 slots");
   }
 }
 
