@@ -29,7 +29,7 @@ struct MethodFigures {
   std::optional<double>
       link_load;  ///< the mean of the largest link load; nothing where no link is used by the default
   std::optional<double> most_link_load;
-  std::optional<double> time;  ///< transfer_time(), of the portfolio only, up to 512 ranks
+  std::optional<double> time;  ///< transfer_time(), of the portfolio only
 };
 
 struct SimulationResult {
