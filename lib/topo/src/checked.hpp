@@ -1,8 +1,14 @@
 #pragma once
 
+#include "describe_lines.hpp"
+
 #include <selvage/error.hpp>
 #include <selvage/topo/traffic.hpp>
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -27,6 +33,13 @@ inline std::uint64_t checked_product(std::uint64_t a, std::uint64_t b, std::stri
 /// From host and device memory together. \throws Error{input} when they pass 64 bits
 inline std::uint64_t bytes_of(const TrafficEntry& entry) {
   return checked_sum(entry.host.bytes, entry.device.bytes, "bytes between two ranks");
+}
+
+/// \throws Error{input} where there are more ranks than slots
+inline void check_fit(std::size_t ranks, int slots) {
+  if (slots >= 0 && ranks <= static_cast<std::size_t>(slots)) return;
+  throw Error(ErrorKind::input, fmt::format("{} don't fit in {}", counted(ranks, "rank"),
+                                            counted(static_cast<std::size_t>(std::max(slots, 0)), "slot")));
 }
 
 }  // namespace selvage::topo

@@ -117,9 +117,7 @@ std::vector<std::uint64_t> scaled_weights(const std::vector<std::uint64_t>& weig
 }
 
 GuestGraph guest_graph(const Traffic& traffic, int slots, std::uint32_t largest_cost) {
-  if (traffic.rank_count() > slots) {
-    throw Error(ErrorKind::input, fmt::format("{} ranks on {} slots", traffic.rank_count(), slots));
-  }
+  check_fit(static_cast<std::size_t>(traffic.rank_count()), slots);
   const Received received(traffic);
   GuestGraph graph;
   graph.size = slots;

@@ -12,7 +12,7 @@ namespace selvage::topo {
 namespace {
 
 [[noreturn]] void fail(std::string_view list, const char* why) {
-  throw Error(ErrorKind::input, fmt::format("host list '{}' {}", list.substr(0, 60), why));
+  throw Error(ErrorKind::input, fmt::format("host list '{}' {}", shown(list), why));
 }
 
 int number(std::string_view text, std::string_view list) {

@@ -34,8 +34,9 @@ class PlanReader {
       if (!name.is_string() || !is_host_name(name.get_ref<const std::string&>())) {
         fail(fmt::format("the name of {} is not one", what));
       }
-      plan.hosts.push_back({name.get<std::string>(), integer(host, "slots", what, Fabric::max_slots)});
+      plan.hosts.push_back({name.get<std::string>(), integer(host, "slots", what, Fabric::max_slots, 1)});
     }
+    if (plan.hosts.empty()) fail("it names no hosts");
     std::set<std::pair<int, int>> taken;
     for (const Json& rank : list("ranks")) {
       const std::string what = fmt::format("rank {}", plan.ranks.size());
@@ -72,11 +73,12 @@ class PlanReader {
     return *found;
   }
 
-  [[nodiscard]] int integer(const Json& object, const char* key, const std::string& what, int most) const {
+  [[nodiscard]] int integer(const Json& object, const char* key, const std::string& what, int most,
+                            int least = 0) const {
     const Json& value = member(object, key, what);
-    if (!value.is_number_unsigned() || most < 0 ||
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() < static_cast<std::uint64_t>(least) ||
         value.get<std::uint64_t>() > static_cast<std::uint64_t>(most)) {
-      fail(fmt::format("'{}' of {} is not a whole number from 0 to {}", key, what, most));
+      fail(fmt::format("'{}' of {} is not a whole number from {} to {}", key, what, least, most));
     }
     return value.get<int>();
   }

@@ -13,6 +13,8 @@ namespace {
 
 constexpr int random_baselines = 4;
 constexpr std::size_t most_relieved = 3;
+/// Times are known to 1 per cent.
+constexpr double same_time = 1.01;
 
 /// Tries the methods one after the other on one problem.
 class Portfolio {
@@ -78,17 +80,18 @@ class Portfolio {
     random_ = result_.methods.size() - 1;
   }
 
-  /// Where the cheapest loads a link more than the default does, the cheapest that doesn't is looked for.
+  /// Where the guard refuses the cheapest, the cheapest that it lets pass is looked for.
   void add_within_guard() {
     const std::vector<std::size_t> order = cheapest_first();
-    if (!gains_enough(order.front()) || loads_no_more(order.front())) return;
+    if (!gains_enough(order.front()) || passes(order.front())) return;
     std::uint64_t below = costs_.front() * (100 - least_gain_percent) / 100 + 1;
     for (const std::size_t method : order) {
-      if (loads_no_more(method)) below = std::min(below, costs_[method]);
+      if (costs_[method] >= below) break;
+      if (passes(method)) below = costs_[method];
     }
     const auto slots = map_exhaustively_within(input(problem_.seed), below, [&](const Slots& candidate) {
-      return measured({}, candidate).metrics.largest_link_load <=
-             result_.methods.front().metrics.largest_link_load;
+      const MethodResult result = measured({}, candidate);
+      return loads_no_more(result) && time_of_longest(result.placement) <= 1;
     });
     if (slots)
       add("exhaustive+guard", *slots);
@@ -96,11 +99,12 @@ class Portfolio {
       add_relieved(order, below);
   }
 
-  /// The cheapest ones, with swaps that take load off the links that carry too much.
+  /// The cheapest ones that load a link more, with swaps that take load off.
   void add_relieved(const std::vector<std::size_t>& order, std::uint64_t below) {
     for (std::size_t i = 0; i < std::min(order.size(), most_relieved); ++i) {
       const MethodResult& method = result_.methods[order[i]];
-      if (costs_[order[i]] >= below || loads_no_more(order[i])) return;
+      if (costs_[order[i]] >= below) return;
+      if (loads_no_more(method)) continue;
       auto slots = relieved(problem_, with_free_slots(method.placement),
                             *result_.methods.front().metrics.largest_link_load);
       if (slots) add(method.method + "+guard", std::move(*slots));
@@ -131,25 +135,28 @@ class Portfolio {
   void choose() {
     const std::vector<std::size_t> order = cheapest_first();
     result_.best = order.front();
-    bool link_load_grew = false;
+    bool some_refused = false;
     for (const std::size_t method : order) {
       if (!gains_enough(method)) break;
-      if (!loads_no_more(method)) {
-        link_load_grew = true;
+      if (!passes(method)) {
+        some_refused = true;
         continue;
       }
       result_.chosen = method;
       result_.reason =
-          link_load_grew ? "cheapest of those that load no link more than the default does" : "cheapest";
+          some_refused
+              ? "cheapest of those that neither load a link more than the default does nor take longer"
+              : "cheapest";
       return;
     }
-    result_.reason = default_reason(link_load_grew);
+    result_.reason = default_reason(some_refused);
   }
 
-  [[nodiscard]] std::string default_reason(bool link_load_grew) const {
+  [[nodiscard]] std::string default_reason(bool some_refused) const {
     if (!whole_.has_edges()) return "nothing is sent between ranks";
     if (problem_.fabric.is_flat()) return "all slots are equally far from each other";
-    if (link_load_grew) return "what is cheaper than the default loads a link more than it does";
+    if (some_refused)
+      return "what is cheaper than the default loads a link more than it does, or takes longer";
     return fmt::format("no method gains {} %", least_gain_percent);
   }
 
@@ -158,9 +165,23 @@ class Portfolio {
     return costs_.front() > 0 && costs_[method] * 100 <= costs_.front() * (100 - least_gain_percent);
   }
 
-  [[nodiscard]] bool loads_no_more(std::size_t method) const {
-    return result_.methods[method].metrics.largest_link_load <=
-           result_.methods.front().metrics.largest_link_load;
+  /// The guard.
+  [[nodiscard]] bool passes(std::size_t method) {
+    passes_.resize(result_.methods.size());
+    const MethodResult& result = result_.methods[method];
+    if (!passes_[method]) passes_[method] = loads_no_more(result) && time_of_longest(result.placement) <= 1;
+    return *passes_[method];
+  }
+
+  [[nodiscard]] bool loads_no_more(const MethodResult& result) const {
+    return result.metrics.largest_link_load <= result_.methods.front().metrics.largest_link_load;
+  }
+
+  /// The time of all transfers at once, of the longest that the guard allows; 0 where it isn't known.
+  [[nodiscard]] double time_of_longest(const Placement& placement) {
+    if (!longest_)
+      longest_ = same_time * transfer_time(problem_, result_.methods.front().placement).value_or(0);
+    return *longest_ > 0 ? transfer_time(problem_, placement).value_or(0) / *longest_ : 0;
   }
 
   const MappingProblem& problem_;
@@ -169,6 +190,8 @@ class Portfolio {
   PortfolioResult result_;
   std::vector<std::uint64_t> costs_;
   std::size_t random_ = 0;
+  std::vector<std::optional<bool>> passes_;  // the guard, where it was asked
+  std::optional<double> longest_;            // transfer time
 };
 
 }  // namespace

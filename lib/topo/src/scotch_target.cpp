@@ -217,7 +217,7 @@ Fabric fabric_from_scotch_target(std::string_view text, const std::string& name)
                            shown(kind)));
   }
   words.end();
-  parts.description = fmt::format("{}, {} targets", kind, name);
+  parts.description = fmt::format("{}, {}", name, kind);
   return Fabric(std::move(parts));
 }
 

@@ -21,8 +21,6 @@ constexpr std::array<NamedKind, 5> kinds = {{{"flat", SimulatedKind::flat},
                                              {"dragonfly", SimulatedKind::dragonfly},
                                              {"torus", SimulatedKind::torus},
                                              {"pcie-tree", SimulatedKind::pcie_tree}}};
-/// Up to here the time of transfers is found too: for 4096 ranks it takes minutes.
-constexpr int most_ranks_timed = 512;
 constexpr std::string_view fragmented_suffix = "-fragmented";
 
 /// Per cent of the default, or nothing where the default has none.
@@ -94,7 +92,6 @@ void add_result(const MappingProblem& problem, const PortfolioResult& placed, Su
   const Metrics& of_default = placed.methods.front().metrics;
   for (const MethodResult& method : placed.methods) summary.add(method.method, method.metrics, of_default);
   summary.add("portfolio", placed.result().metrics, of_default);
-  if (problem.traffic.rank_count() > most_ranks_timed) return;
   const std::optional<double> before = transfer_time(problem, placed.methods.front().placement);
   if (!before || *before <= 0) return;
   const std::optional<double> after =

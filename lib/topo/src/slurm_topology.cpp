@@ -1,4 +1,5 @@
 #include "networks/tree.hpp"
+#include "slurm_lines.hpp"
 #include "text_file.hpp"
 
 #include <selvage/error.hpp>
@@ -7,32 +8,69 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 
 namespace selvage::topo {
 namespace {
 
-/// One line of the file.
+/// A switch, or a block, as a line tells it.
 struct SwitchLine {
+  std::string file;
   std::size_t line = 0;
   std::string name;
   std::vector<std::string> nodes;
   std::vector<std::string> switches;
 };
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
+[[noreturn]] void fail(const SwitchLine& at, const std::string& what) {
+  fail_at(at.file, at.line, what);
 }
 
-/// Words apart by one kind of blank, values without the quotes that Slurm allows.
-std::string plain(std::string_view text) {
-  std::string out(text);
-  std::ranges::replace(out, '\t', ' ');
-  std::erase(out, '"');
+/// Between blanks there are lists too, as Slurm takes them.
+std::vector<std::string> names(std::string_view lists, const SlurmLine& line) {
+  std::vector<std::string> all;
+  for (std::string_view list : split(lists, ' ')) {
+    list = trimmed(list);
+    if (list.ends_with(',')) list.remove_suffix(1);
+    if (list.starts_with(',')) list.remove_prefix(1);
+    if (list.empty()) continue;
+    try {
+      const std::vector<std::string> some = expand_host_list(list);
+      all.insert(all.end(), some.begin(), some.end());
+    } catch (const Error& error) {
+      fail_at(line.file, line.number, error.message());
+    }
+  }
+  return all;
+}
+
+/// Beside blocks there are lines with their sizes and with what several of them make up, which join no hosts.
+bool joins_hosts(const SlurmLine& line) {
+  const std::string& key = line.values.front().key;
+  return key != "blocksizes" && key != "aggregatedblock";
+}
+
+SwitchLine switch_of(const SlurmLine& line) {
+  SwitchLine out{.file = line.file, .line = line.number, .name = {}, .nodes = {}, .switches = {}};
+  bool is_printed = false;
+  for (const auto& [key, value] : line.values) {
+    if (key == "switchname" || key == "blockname") {
+      out.name = value;
+    } else if (key == "nodes") {
+      out.nodes = names(value, line);
+    } else if (key == "switches") {
+      out.switches = names(value, line);
+    } else if (key == "level") {
+      is_printed = true;
+    } else if (key != "linkspeed" && key != "blockindex" && key != "blocksize") {
+      fail(out, fmt::format("'{}' is none of SwitchName, Nodes, Switches and LinkSpeed", shown(key)));
+    }
+  }
+  // What scontrol prints of an upper switch also lists all hosts below it.
+  if (is_printed && !out.switches.empty()) out.nodes.clear();
+  if (out.name.empty()) fail(out, "there is no SwitchName");
+  if (out.nodes.empty() == out.switches.empty()) fail(out, "one of Nodes and Switches is needed");
   return out;
 }
 
@@ -40,7 +78,10 @@ std::string plain(std::string_view text) {
 class SlurmTree {
  public:
   SlurmTree(std::string_view text, std::string name) : name_(std::move(name)) {
-    read(text);
+    for (const SlurmLine& line : slurm_lines(text, name_)) {
+      if (joins_hosts(line)) lines_.push_back(switch_of(line));
+    }
+    if (lines_.empty()) fail_whole("there is no SwitchName");
     number();
     join();
   }
@@ -50,23 +91,18 @@ class SlurmTree {
   /// \throws Error{input} when the file doesn't have it
   [[nodiscard]] int host(const std::string& host) const {
     const auto found = numbers_.find("host " + host);
-    if (found == numbers_.end()) fail(0, fmt::format("host '{}' is not in it", host));
+    if (found == numbers_.end()) fail_whole(fmt::format("host '{}' is not in it", host));
     return found->second;
   }
 
  private:
-  [[noreturn]] void fail(std::size_t line, const std::string& what) const {
-    throw Error(ErrorKind::input,
-                line == 0 ? fmt::format("{}: {}", name_, what) : fmt::format("{}:{}: {}", name_, line, what));
+  [[noreturn]] void fail_whole(const std::string& what) const {
+    throw Error(ErrorKind::input, fmt::format("{}: {}", name_, what));
   }
 
-  void read(std::string_view text);
-  void add_line(std::string_view text, std::size_t line);
-  [[nodiscard]] SwitchLine parsed(std::string_view text, std::size_t line) const;
-  [[nodiscard]] std::vector<std::string> names(std::string_view list, std::size_t line) const;
-  void add_node(const std::string& kind, const std::string& name, std::size_t line);
+  void add_node(const std::string& kind, const std::string& name, const SwitchLine& line);
   void number();
-  void adopt(int parent, const std::string& kind, const std::string& child, std::size_t line);
+  void adopt(int parent, const std::string& kind, const std::string& child, const SwitchLine& line);
   void join();
   void check_for_circles() const;
 
@@ -77,70 +113,7 @@ class SlurmTree {
   int hosts_ = 0;
 };
 
-void SlurmTree::read(std::string_view text) {
-  std::string pending;
-  std::size_t number = 0;
-  std::size_t first = 1;
-  for (std::string_view raw : split(text, '\n')) {
-    ++number;
-    if (pending.empty()) first = number;
-    std::string_view piece = trimmed(raw.substr(0, raw.find('#')));
-    const bool goes_on = piece.ends_with('\\');
-    if (goes_on) piece.remove_suffix(1);
-    pending += plain(piece) + ' ';
-    if (goes_on) continue;
-    add_line(pending, first);
-    pending.clear();
-  }
-  add_line(pending, first);
-  if (lines_.empty()) fail(0, "there is no SwitchName");
-}
-
-// Beside blocks there are lines with their sizes and with what several of them make up, which join no hosts.
-void SlurmTree::add_line(std::string_view text, std::size_t line) {
-  const std::string start = lower(trimmed(text));
-  if (start.empty() || start.starts_with("blocksizes=") || start.starts_with("aggregatedblock=")) return;
-  lines_.push_back(parsed(text, line));
-}
-
-std::vector<std::string> SlurmTree::names(std::string_view list, std::size_t line) const {
-  try {
-    return expand_host_list(list);
-  } catch (const Error& error) {
-    fail(line, error.message());
-  }
-}
-
-SwitchLine SlurmTree::parsed(std::string_view text, std::size_t line) const {
-  SwitchLine out;
-  out.line = line;
-  bool is_printed = false;
-  for (const std::string_view word : split(text, ' ')) {
-    if (trimmed(word).empty()) continue;
-    const auto equals = word.find('=');
-    const std::string key = lower(trimmed(word.substr(0, equals)));
-    const std::string_view value = equals == std::string_view::npos ? "" : trimmed(word.substr(equals + 1));
-    if (value.empty()) fail(line, fmt::format("'{}' is not KEY=VALUE", shown(word)));
-    if (key == "switchname" || key == "blockname") {
-      out.name = value;
-    } else if (key == "nodes") {
-      out.nodes = names(value, line);
-    } else if (key == "switches") {
-      out.switches = names(value, line);
-    } else if (key == "level") {
-      is_printed = true;
-    } else if (key != "linkspeed" && key != "blockindex" && key != "blocksize") {
-      fail(line, fmt::format("'{}' is none of SwitchName, Nodes, Switches and LinkSpeed", shown(key)));
-    }
-  }
-  // What scontrol prints of an upper switch also lists all hosts below it.
-  if (is_printed && !out.switches.empty()) out.nodes.clear();
-  if (out.name.empty()) fail(line, "there is no SwitchName");
-  if (out.nodes.empty() == out.switches.empty()) fail(line, "one of Nodes and Switches is needed");
-  return out;
-}
-
-void SlurmTree::add_node(const std::string& kind, const std::string& name, std::size_t line) {
+void SlurmTree::add_node(const std::string& kind, const std::string& name, const SwitchLine& line) {
   const auto [at, is_new] = numbers_.emplace(kind + " " + name, static_cast<int>(nodes_.size()));
   if (!is_new) fail(line, fmt::format("{} '{}' occurs a second time", kind, name));
   nodes_.push_back({name, -1});
@@ -148,15 +121,15 @@ void SlurmTree::add_node(const std::string& kind, const std::string& name, std::
 
 void SlurmTree::number() {
   for (const SwitchLine& line : lines_) {
-    for (const std::string& host : line.nodes) add_node("host", host, line.line);
+    for (const std::string& host : line.nodes) add_node("host", host, line);
   }
   hosts_ = static_cast<int>(nodes_.size());
   if (hosts_ > Fabric::max_hosts)
-    fail(0, fmt::format("{} hosts; up to {} are possible", hosts_, Fabric::max_hosts));
-  for (const SwitchLine& line : lines_) add_node("switch", line.name, line.line);
+    fail_whole(fmt::format("{} hosts; up to {} are possible", hosts_, Fabric::max_hosts));
+  for (const SwitchLine& line : lines_) add_node("switch", line.name, line);
 }
 
-void SlurmTree::adopt(int parent, const std::string& kind, const std::string& child, std::size_t line) {
+void SlurmTree::adopt(int parent, const std::string& kind, const std::string& child, const SwitchLine& line) {
   const auto found = numbers_.find(kind + " " + child);
   if (found == numbers_.end()) fail(line, fmt::format("{} '{}' is named nowhere", kind, child));
   TreeNode& node = nodes_[found->second];
@@ -168,8 +141,8 @@ void SlurmTree::adopt(int parent, const std::string& kind, const std::string& ch
 void SlurmTree::join() {
   for (const SwitchLine& line : lines_) {
     const int parent = numbers_.at("switch " + line.name);
-    for (const std::string& host : line.nodes) adopt(parent, "host", host, line.line);
-    for (const std::string& child : line.switches) adopt(parent, "switch", child, line.line);
+    for (const std::string& host : line.nodes) adopt(parent, "host", host, line);
+    for (const std::string& child : line.switches) adopt(parent, "switch", child, line);
   }
   check_for_circles();
   const auto is_root = [](const TreeNode& node) { return node.parent < 0; };
@@ -187,7 +160,7 @@ void SlurmTree::check_for_circles() const {
     int levels = 0;
     for (int up = node.parent; up >= 0; up = nodes_[up].parent) {
       if (++levels > most_levels)
-        fail(0, fmt::format("'{}' is below itself, or below too many switches", node.name));
+        fail_whole(fmt::format("'{}' is below itself, or below too many switches", node.name));
     }
   }
 }

@@ -21,6 +21,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr const char* no_links = "the fabric tells of no links";
+
 struct MapOptions {
   TrafficOptions traffic;
   std::string routing = "fixed";
@@ -98,13 +100,22 @@ std::string json_text(const MappingProblem& problem, const PortfolioResult& resu
               {"ranks", std::move(ranks)}};
   if (!plan.cores_unknown.empty()) all["cores_unknown"] = plan.cores_unknown;
   if (with_links) all["links"] = links_json(problem, result);
+  if (with_links && problem.fabric.network() == nullptr) all["links_unknown"] = no_links;
   return all.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
 void append_links(std::string& text, const MappingProblem& problem, const PortfolioResult& result) {
+  if (problem.fabric.network() == nullptr) {
+    text += fmt::format("links: unknown: {}\n", no_links);
+    return;
+  }
   std::vector<LinkLoad> loads = link_loads(problem, result.result().placement);
   const std::vector<LinkLoad> before = link_loads(problem, result.methods.front().placement);
   std::erase_if(loads, [&](const LinkLoad& load) { return load.bytes == 0 && before[load.link].bytes == 0; });
+  if (loads.empty()) {
+    text += "links: nothing is sent over any\n";
+    return;
+  }
   std::stable_sort(loads.begin(), loads.end(), [](const auto& a, const auto& b) { return a.load > b.load; });
   text += "\n| link | load | by default |\n|---|---|---|\n";
   for (const LinkLoad& load : loads) {
@@ -140,7 +151,7 @@ std::string table_text(const MappingProblem& problem, const PortfolioResult& res
   }
   fmt::format_to(std::back_inserter(text), "\nchosen: {} ({})\n", result.result().method, result.reason);
   text += cores_text(plan);
-  if (with_links && problem.fabric.network() != nullptr) append_links(text, problem, result);
+  if (with_links) append_links(text, problem, result);
   return text;
 }
 

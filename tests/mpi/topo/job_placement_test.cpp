@@ -49,7 +49,7 @@ TEST(JobPlacement, ThrowsRankZerosErrorOnEveryRank) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::input);
-    EXPECT_EQ(error.message(), "5 ranks on 4 slots");
+    EXPECT_EQ(error.message(), "5 ranks don't fit in 4 slots");
   }
 }
 

@@ -30,15 +30,16 @@ class EveryPlacement {
  public:
   explicit EveryPlacement(const MappingProblem& problem)
       : problem_(problem),
-        of_default_(
-            measure(problem, Placement::by_rank(problem.traffic.rank_count(), problem.fabric.slot_count()))),
+        default_(Placement::by_rank(problem.traffic.rank_count(), problem.fabric.slot_count())),
+        of_default_(measure(problem, default_)),
+        longest_(1.01 * transfer_time(problem, default_).value_or(0)),
         slots_(static_cast<std::size_t>(problem.traffic.rank_count()), -1),
         taken_(static_cast<std::size_t>(problem.fabric.slot_count()), false) {
     place(0);
   }
 
   [[nodiscard]] double least() const { return least_; }
-  /// Of those that load no link more than the default and gain enough; the default's where there is none.
+  /// Of those that load no link more than the default, take no longer and gain enough; the default's where there is none.
   [[nodiscard]] double least_within_guard() const { return within_guard_.value_or(of_default_.hop_bytes); }
 
  private:
@@ -64,12 +65,16 @@ class EveryPlacement {
     least_ = std::min(least_, hop_bytes);
     if (hop_bytes * 100 > of_default_.hop_bytes * (100 - least_gain_percent)) return;
     if (hop_bytes >= least_within_guard()) return;
-    const Metrics metrics = measure(problem_, Placement(slots_, problem_.fabric.slot_count()));
-    if (metrics.largest_link_load <= of_default_.largest_link_load) within_guard_ = hop_bytes;
+    const Placement placement(slots_, problem_.fabric.slot_count());
+    if (measure(problem_, placement).largest_link_load <= of_default_.largest_link_load &&
+        transfer_time(problem_, placement).value_or(0) <= longest_)
+      within_guard_ = hop_bytes;
   }
 
   const MappingProblem& problem_;
+  Placement default_;
   Metrics of_default_;
+  double longest_;
   std::vector<int> slots_;
   std::vector<bool> taken_;
   double least_ = std::numeric_limits<double>::max();

@@ -3,6 +3,11 @@
 #include <selvage/topo/fabric.hpp>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
 
 namespace selvage::topo {
 namespace {
@@ -26,6 +31,8 @@ TEST(HostList, RefusesWhatIsNone) {
                            "n[-1]", "n[1-]", "n[99999999999]"}) {
     EXPECT_NE(input_error([&] { (void)expand_host_list(list); }), "") << list;
   }
+  EXPECT_EQ(input_error([] { (void)expand_host_list("n[0\n1]"); }),
+            "host list 'n[0?1]' has a range that is no number");
   expect_only_input_errors("r[1-2]n[0-11,14],login",
                            [](const std::string& text) { (void)expand_host_list(text); });
 }
@@ -64,6 +71,54 @@ TEST(SlurmTopology, ReadsTabsAndQuotes) {
   EXPECT_EQ(fabric.host_count(), 3);
   EXPECT_EQ(fabric.host(1).name, "n1");
   EXPECT_EQ(fabric.host_cost(0, 1), 10u);
+}
+
+TEST(SlurmTopology, TakesBlanksContinuationsAndEscapesAsSlurmDoes) {
+  const auto hosts = [](const char* text) {
+    const Fabric fabric = fabric_from_slurm(text, "t");
+    std::vector<std::string> names;
+    for (int host = 0; host < fabric.host_count(); ++host) names.push_back(fabric.host(host).name);
+    return names;
+  };
+  const std::vector<std::string> both = {"n0", "n1"};
+  EXPECT_EQ(hosts("  SWITCHNAME = a\tnodes =n[0-1]\n"), both);
+  EXPECT_EQ(hosts("SwitchName= a Nodes= \"n0, n1\" LinkSpeed = 1\r\n"), both);
+  EXPECT_EQ(hosts("SwitchName=a Nodes=\"n0 n1\"\n"), both);
+  EXPECT_EQ(hosts("SwitchName=a Nodes=n0,\\\nn1 # the second\n"), both);
+  EXPECT_EQ(hosts("SwitchName=a Nodes=n[0-\\  # goes on\r\n1]\n"), both);
+  EXPECT_EQ(hosts("SwitchName=a\\#1 Nodes=n[0-1]\\\\\nSwitchName=b Nodes=n2"),
+            (std::vector<std::string>{"n0\\", "n1\\", "n2"}));
+}
+
+class SlurmInclude : public testing::Test {
+ protected:
+  SlurmInclude() { std::filesystem::create_directory(folder_); }
+  ~SlurmInclude() override { std::filesystem::remove_all(folder_); }
+  [[nodiscard]] std::string write(const char* name, const char* text) const {
+    const std::string path = folder_ / name;
+    std::ofstream(path) << text;
+    return path;
+  }
+
+ private:
+  std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / ("selvage-slurm-include-" + std::to_string(getpid()));
+};
+
+TEST_F(SlurmInclude, ReadsFilesOfTheSameFolder) {
+  const std::string leaves = write("leaves.conf", "SwitchName=s0 Nodes=a\nSwitchName=s1 Nodes=b Nodez=c\n");
+  const std::string top = write("top.conf", "");
+  const char* text = "include leaves.conf # both\nSwitchName=top Switches=s[0-1]\n";
+  EXPECT_EQ(input_error([&] { (void)fabric_from_slurm(text, top); }),
+            leaves + ":2: 'nodez' is none of SwitchName, Nodes, Switches and LinkSpeed");
+  (void)write("leaves.conf", "SwitchName=s0 Nodes=a\nSwitchName=s1 Nodes=b\n");
+  EXPECT_EQ(fabric_from_slurm(text, top).host_cost(0, 1), 20U);
+  (void)write("leaves.conf", "Include leaves.conf\n");
+  EXPECT_EQ(input_error([&] { (void)fabric_from_slurm(text, top); }),
+            leaves + ": too many files are included");
+  EXPECT_NE(
+      input_error([&] { (void)fabric_from_slurm("\nInclude none.conf", top); }).find(top + ":2: cannot read"),
+      std::string::npos);
 }
 
 TEST(SlurmTopology, RefusesAHostThatIsNamedTwice) {
@@ -121,6 +176,8 @@ TEST(SlurmTopology, NamesFileAndLineOfWhatIsWrong) {
   EXPECT_EQ(message("SwitchName=a Nodez=x\n"),
             "t.conf:1: 'nodez' is none of SwitchName, Nodes, Switches and LinkSpeed");
   EXPECT_EQ(message("SwitchName=a Nodes\n"), "t.conf:1: 'Nodes' is not KEY=VALUE");
+  EXPECT_EQ(message("SwitchName=a Nodes= Switches=b\n"), "t.conf:1: 'Nodes= Switches=b' is not KEY=VALUE");
+  EXPECT_EQ(message("SwitchName=a Nodes=\"x\n"), "t.conf:1: 'Nodes=\"x' is not KEY=VALUE");
   EXPECT_EQ(message(topology, {.slots_per_host = 1, .nodes = "n9", .costs = {}}),
             "t.conf: host 'n9' is not in it");
   EXPECT_EQ(message(topology, {.slots_per_host = 0, .nodes = {}, .costs = {}}), "host n0 has 0 slots");
@@ -154,6 +211,7 @@ TEST(ScotchTarget, ReadsCompleteGraphsAndDistances) {
 TEST(ScotchTarget, ReadsMeshesToriAndHypercubes) {
   const Fabric mesh = fabric_from_scotch_target("mesh2D 4 3", "t");
   EXPECT_EQ(mesh.host_count(), 12);
+  EXPECT_EQ(mesh.description(), "t, mesh2D");
   EXPECT_EQ(mesh.cost(0, 3), 3U);
   EXPECT_EQ(mesh.cost(0, 4), 1U);
   EXPECT_EQ(mesh.cost(0, 11), 5U);

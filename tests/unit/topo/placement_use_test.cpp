@@ -93,7 +93,15 @@ TEST(PlacementJson, IsReadAndChecked) {
             "p.json: rank 1 is in a slot that is taken");
   EXPECT_EQ(message("\"n0\"", "\"n0\\nrank 9=x\""), "p.json: the name of host 0 is not one");
   EXPECT_EQ(message("\"slots\": 2", "\"slots\": 1.5"),
-            "p.json: 'slots' of host 0 is not a whole number from 0 to 131072");
+            "p.json: 'slots' of host 0 is not a whole number from 1 to 131072");
+  EXPECT_EQ(message("\"slots\": 2", "\"slots\": 0"),
+            "p.json: 'slots' of host 0 is not a whole number from 1 to 131072");
+  EXPECT_EQ(input_error([] {
+              (void)plan_from_json(
+                  R"({"selvage_placement_version": 1, "hosts": [], "ranks": [{"host": 0, "slot": 0}]})",
+                  "p.json");
+            }),
+            "p.json: it names no hosts");
   EXPECT_EQ(input_error([] { (void)plan_from_json("[]", "p.json"); }), "p.json: it is not a JSON object");
 }
 

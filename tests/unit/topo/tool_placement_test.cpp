@@ -89,6 +89,16 @@ TEST_F(TopoToolFiles, SaysWhereAFabricHasNoCores) {
       << cores.output;
 }
 
+TEST_F(TopoToolFiles, SaysWhereNoLinksAreKnownOrUsed) {
+  const char* unknown = "the fabric tells of no links";
+  const Ended flat = tool("map --pattern 2d-2x2 --fabric flat --links");
+  EXPECT_EQ(occurrences(flat.output, fmt::format("\nlinks: unknown: {}\n", unknown)), 1) << flat.output;
+  const Ended as_json = tool("map --pattern 2d-2x2 --fabric flat --links --json");
+  EXPECT_EQ(nlohmann::json::parse(as_json.output).at("links_unknown"), unknown);
+  const Ended one_host = tool("map --pattern 2d-2x2 --fabric fat-tree --links");
+  EXPECT_EQ(occurrences(one_host.output, "\nlinks: nothing is sent over any\n"), 1) << one_host.output;
+}
+
 TEST_F(TopoToolFiles, MapsOntoTheJobUnderMpirunAndPrintsOnce) {
   const Ended ended = tool_on(4, "map --pattern 2d-2x2 --links");
   EXPECT_EQ(ended.exit_code, 0) << ended.output;
@@ -218,7 +228,7 @@ TEST_F(TopoToolFiles, EndsWithTwoAndOneMessageOnBadInput) {
       {"map --pattern 2d-2x2 --fabric flat --nodes n0", "--nodes chooses from a topology.conf"},
       {"map --pattern 2d-2x2 --fabric flat --slots-per-host 0", "0 slots per host"},
       {"map --pattern 2d-2x2 --fabric flat --slots-per-host many", "--slots-per-host"},
-      {"map --pattern 2d-2x2", "4 ranks on 1 slots"},
+      {"map --pattern 2d-2x2", "4 ranks don't fit in 1 slot"},
       {"map --patern 2d-2x2", "unknown option '--patern', did you mean '--pattern'?"},
       {"map --patern=2d-4x4x4-weighted-corners", "', did you mean '--pattern'?"},
       {"map --fabric flat --traffic " + bad_traffic, bad_traffic + ":1: the header is 'from,to' instead of"},

@@ -144,7 +144,7 @@ struct SlurmTopologyOptions {
 
 /// A tree of switches from the text of Slurm's topology.conf, or from what `scontrol show topology` prints: switches, or
 /// blocks, which count as switches of one level. Trees that nothing joins are joined at the top.
-/// \param name  what errors call the text
+/// \param name  what errors call the text; files that it includes lie relative to the folder of this
 /// \throws Error{input} that names the line, or the host that isn't in the file
 [[nodiscard]] Fabric fabric_from_slurm(std::string_view text, const std::string& name,
                                        const SlurmTopologyOptions& options = {});

@@ -67,6 +67,15 @@ struct LinkLoad {
 /// The load of every link of the fabric's network, by its number; empty where the links aren't known.
 [[nodiscard]] std::vector<LinkLoad> link_loads(const MappingProblem& problem, const Placement& placement);
 
+/// The time that a placement's traffic between hosts takes when all of it starts at once and flows share links max-min
+/// fairly: no flow can be faster without making one slower that is no faster than it.
+///
+/// A fluid model: no latency, no packets; a flow is what one host sends another, in equal parts over all of its paths.
+/// When flows end, the rest share anew; ends within 1 per cent of each other are taken for one.
+/// \return in units of bytes per what a link of capacity 1 carries in a unit of time; nothing without a network,
+/// or where there are too many flows to follow
+[[nodiscard]] std::optional<double> transfer_time(const MappingProblem& problem, const Placement& placement);
+
 /// The methods of place(), the default first.
 [[nodiscard]] std::vector<std::string> mapper_names();
 
@@ -97,8 +106,8 @@ struct PortfolioResult {
 /// A placement has to gain at least this much of the default's hop-bytes to replace it.
 inline constexpr int least_gain_percent = 3;
 
-/// Tries every method and takes the cheapest whose largest link load is no larger than the default's: for up to 9 ranks
-/// the cheapest of all such placements. Keeps the default unless hop-bytes fall by `least_gain_percent`. The same input
+/// Tries every method and takes the cheapest whose largest link load is no larger than the default's and whose
+/// transfer_time() is no longer, by the model's 1 per cent: for up to 9 ranks the cheapest of all such placements. Keeps the default unless hop-bytes fall by `least_gain_percent`. The same input
 /// gives the same answer everywhere. Not collective: one rank maps and tells the others.
 ///
 /// Source: Faraji, thesis 6.3.1, with the guard and the other methods beside SCOTCH this project's.

@@ -11,14 +11,6 @@
 
 namespace selvage::topo {
 
-/// The time that a placement's traffic between hosts takes when all of it starts at once and flows share links max-min
-/// fairly: no flow can be faster without making one slower that is no faster than it.
-///
-/// A fluid model: no latency, no packets; a flow is what one host sends another over one path. When flows end, the
-/// rest share anew; ends within 1 per cent of each other are taken for one.
-/// \return in units of bytes per what a link of capacity 1 carries in a unit of time; nothing without a network
-[[nodiscard]] std::optional<double> transfer_time(const MappingProblem& problem, const Placement& placement);
-
 /// One pattern on one simulated fabric.
 struct SimulationRequest {
   std::string pattern;  ///< see pattern_named()
@@ -37,7 +29,7 @@ struct MethodFigures {
   std::optional<double>
       link_load;  ///< the mean of the largest link load; nothing where no link is used by the default
   std::optional<double> most_link_load;
-  std::optional<double> time;  ///< transfer_time(), of the portfolio only, up to 512 ranks
+  std::optional<double> time;  ///< transfer_time(), of the portfolio only
 };
 
 struct SimulationResult {
