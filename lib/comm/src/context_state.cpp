@@ -125,7 +125,7 @@ bool ContextState::all_part_in_order() noexcept {
     return false;
   }
   // Who has given up knows the outcome. Votes that are not waited for stay, since MPI still writes to them.
-  if (has_given_up_ || !completes_soon(request)) return false;
+  if (has_given_up_ || !completes_within(parting_time, request, [] {})) return false;
   const bool in_order = votes->lowest != 0;
   delete votes;
   return in_order;

@@ -43,6 +43,7 @@ class TriggerEngine final : public Pollable, private TransferWatcher {
   void enqueue(const TriggerTable::Fired& fired);
   void start(const TriggerTable::Fired& fired);
   bool drain();
+  void start_rest();
 
   ContextState& context_;
   Proxy& proxy_;
