@@ -1,6 +1,6 @@
 #include "command_queue.hpp"
 
-#include <selvage/environment.hpp>
+#include "environment_options.hpp"
 
 #include <fmt/format.h>
 
@@ -17,8 +17,7 @@ constexpr int commands_per_turn = 8;
 
 QueuePlacement placement_of(const std::optional<QueuePlacement>& forced) {
   if (forced) return *forced;
-  const auto text = environment_text("SELVAGE_QUEUE_PLACEMENT");
-  return text ? parse_queue_placement(*text) : QueuePlacement::host;
+  return queue_placement_from_environment().value_or(QueuePlacement::host);
 }
 
 /// Of the arrival counter, or of the flags of a message.

@@ -4,19 +4,13 @@
 
 #include <selvage/environment.hpp>
 
-#include <fmt/format.h>
-
 #include <exception>
 #include <iterator>
 
 namespace selvage::detail {
 
 bool Proxy::may_use_threads() {
-  const std::string who = environment_text("SELVAGE_PROXY").value_or("thread");
-  if (who == "caller") return false;
-  if (who != "thread") {
-    throw Error(ErrorKind::input, fmt::format("SELVAGE_PROXY={}: neither thread nor caller", who));
-  }
+  if (environment_word("SELVAGE_PROXY", {"thread", "caller"}) == "caller") return false;
   int provided = MPI_THREAD_SINGLE;
   check_mpi(MPI_Query_thread(&provided), "MPI_Query_thread");
   return provided == MPI_THREAD_MULTIPLE;
