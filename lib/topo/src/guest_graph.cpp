@@ -2,6 +2,7 @@
 
 #include "checked.hpp"
 
+#include <selvage/counted.hpp>
 #include <selvage/error.hpp>
 
 #include <fmt/format.h>
@@ -118,7 +119,8 @@ std::vector<std::uint64_t> scaled_weights(const std::vector<std::uint64_t>& weig
 
 GuestGraph guest_graph(const Traffic& traffic, int slots, std::uint32_t largest_cost) {
   if (traffic.rank_count() > slots) {
-    throw Error(ErrorKind::input, fmt::format("{} ranks on {} slots", traffic.rank_count(), slots));
+    throw Error(ErrorKind::input,
+                fmt::format("{} on {}", counted(traffic.rank_count(), "rank"), counted(slots, "slot")));
   }
   const Received received(traffic);
   GuestGraph graph;

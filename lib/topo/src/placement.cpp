@@ -1,5 +1,6 @@
 #include "mapper.hpp"
 
+#include <selvage/counted.hpp>
 #include <selvage/error.hpp>
 #include <selvage/suggestion.hpp>
 #include <selvage/topo/placement.hpp>
@@ -29,7 +30,8 @@ const Mapper& mapper_named(std::string_view name) {
 Placement::Placement(std::vector<int> slot_of_rank, int slot_count)
     : slots_(std::move(slot_of_rank)), slot_count_(slot_count) {
   if (slot_count < 0 || slots_.size() > static_cast<std::size_t>(slot_count)) {
-    throw Error(ErrorKind::input, fmt::format("{} ranks on {} slots", slots_.size(), slot_count));
+    throw Error(ErrorKind::input,
+                fmt::format("{} on {}", counted(slots_.size(), "rank"), counted(slot_count, "slot")));
   }
   std::vector<bool> taken(static_cast<std::size_t>(slot_count), false);
   for (std::size_t rank = 0; rank < slots_.size(); ++rank) {

@@ -218,7 +218,7 @@ TEST_F(TopoToolFiles, EndsWithTwoAndOneMessageOnBadInput) {
       {"map --pattern 2d-2x2 --fabric flat --nodes n0", "--nodes chooses from a topology.conf"},
       {"map --pattern 2d-2x2 --fabric flat --slots-per-host 0", "'0' is not a whole number from 1 to 131072"},
       {"map --pattern 2d-2x2 --fabric flat --slots-per-host many", "--slots-per-host"},
-      {"map --pattern 2d-2x2", "4 ranks on 1 slots"},
+      {"map --pattern 2d-2x2", "4 ranks on 1 slot"},
       {"map --patern 2d-2x2", "unknown option '--patern', did you mean '--pattern'?"},
       {"map --patern=2d-4x4x4-weighted-corners", "', did you mean '--pattern'?"},
       {"map --fabric flat --traffic " + bad_traffic, bad_traffic + ":1: the header is 'from,to' instead of"},
