@@ -66,13 +66,19 @@ function(selvage_library target component)
   set_target_properties(
     ${target} PROPERTIES EXPORT_NAME ${component} OUTPUT_NAME selvage_${component} VERSION ${Selvage_VERSION}
                          SOVERSION ${Selvage_VERSION_MAJOR}.${Selvage_VERSION_MINOR})
+  # Everything that find_package(Selvage) leads to is one install component, so that it needs no program to be built.
   install(
     TARGETS ${target}
     EXPORT SelvageTargets
-    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT selvage_libraries
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT selvage_libraries NAMELINK_COMPONENT selvage_libraries
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT selvage_libraries)
+  install(
+    DIRECTORY include/
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+    COMPONENT selvage_libraries
+    FILES_MATCHING
+    PATTERN "*.hpp")
 endfunction()
 
 # selvage_executable(target): makes an existing executable target an installed program.
@@ -80,5 +86,5 @@ function(selvage_executable target)
   selvage_target_defaults(${target})
   file(RELATIVE_PATH to_libraries "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
   set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${to_libraries}")
-  install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT selvage_programs)
 endfunction()

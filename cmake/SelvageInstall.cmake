@@ -9,5 +9,10 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/SelvageConfigVersion.cma
                                  COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/SelvageConfig.cmake" "${PROJECT_BINARY_DIR}/SelvageConfigVersion.cmake"
               "${CMAKE_CURRENT_LIST_DIR}/FindSCOTCH.cmake"
-        DESTINATION "${package_dir}")
-install(EXPORT SelvageTargets NAMESPACE Selvage:: DESTINATION "${package_dir}")
+        DESTINATION "${package_dir}"
+        COMPONENT selvage_libraries)
+install(
+  EXPORT SelvageTargets
+  NAMESPACE Selvage::
+  DESTINATION "${package_dir}"
+  COMPONENT selvage_libraries)

@@ -109,19 +109,23 @@ def read_run(out_dir):
         raise PlotError(f"{path}: {error}") from error
 
 
+def counted(count, one):
+    return f"{count} {one}{'' if int(count) == 1 else 's'}"
+
+
 def describe_run(run):
     """One line on what ran: case, atoms or data, grid, stencil, precision, ranks; as much as run.json tells."""
     settings = run.get("input", {})
     parts = [settings.get("case", {}).get("name"), settings.get("data", {}).get("path")]
     atoms = run.get("results", {}).get("atoms")
-    parts.append(f"{atoms} atoms" if atoms else None)
+    parts.append(counted(atoms, "atom") if atoms else None)
     cells = settings.get("grid", {}).get("cells")
     parts.append(" x ".join(str(count) for count in cells) if cells else None)
     stencil = settings.get("run", {}).get("stencil")
     parts.append(f"{stencil}-point" if stencil else None)
     parts.append(settings.get("run", {}).get("precision"))
     ranks = run.get("environment", {}).get("ranks")
-    parts.append(f"{ranks} rank{'' if ranks == '1' else 's'}" if ranks else None)
+    parts.append(counted(ranks, "rank") if ranks else None)
     return ", ".join(part for part in parts if part)
 
 

@@ -3,6 +3,7 @@
 #include "common/build_info.hpp"
 #include "common/hdf5_file.hpp"
 
+#include <selvage/counted.hpp>
 #include <selvage/error.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -59,7 +60,7 @@ std::string hosts_text(MPI_Comm comm, int ranks) {
   for (const auto& [host, count] : ranks_on) {
     if (texts.size() == 8) texts.emplace_back("...");
     if (texts.size() > 8) break;
-    texts.push_back(fmt::format("{} ({} ranks)", host, count));
+    texts.push_back(fmt::format("{} ({})", host, counted(count, "rank")));
   }
   return fmt::format("{}: {}", ranks_on.size(), fmt::join(texts, ", "));
 }

@@ -75,9 +75,11 @@ bool is_key(std::string_view key) {
 /// An override's text as a TOML value; bare words, e.g. `dirichlet` or `2x2x1`, are texts.
 Value parse_override(const Override& given) {
   try {
-    const toml::table table = toml::parse("value = " + given.text);
-    if (table.size() == 1 && table.contains("value")) {
-      if (auto value = to_value(*table.get("value"))) return std::move(*value);
+    // Within braces, so that nothing may follow the value: no comment, no other key.
+    const toml::table table = toml::parse(fmt::format("braces = {{ value = {} }}", given.text));
+    const toml::table* const braces = table["braces"].as_table();
+    if (table.size() == 1 && braces != nullptr && braces->size() == 1) {
+      if (auto value = to_value(*braces->get("value"))) return std::move(*value);
     }
   } catch (const toml::parse_error&) {
     return Value(given.text);

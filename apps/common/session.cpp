@@ -107,7 +107,11 @@ void run_body(Session& session, const std::function<void(Session&)>& body) {
 int run_checked(MPI_Comm comm, int host_rank, int argc, char** argv, const AppInfo& info,
                 const std::function<void(Session&)>& body) {
   CommandLine line;
-  together(comm, "reading the command line", [&] { line = parse_command_line(argc, argv, info); });
+  together(comm, "reading the command line", [&] {
+    line = parse_command_line(argc, argv, info);
+    // Bad, it would be met when the first file is written.
+    static_cast<void>(io_timeout_ms());
+  });
   if (line.text_only) {
     int rank = 0;
     check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");

@@ -1,5 +1,7 @@
 #include "sgd/batches.hpp"
 
+#include <selvage/counted.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -105,9 +107,9 @@ std::string Batches::explain() const {
     return fmt::format("every rank has all samples to train with: {:.3g} MiB",
                        mebibytes(samples_.features.size()));
   return fmt::format(
-      "samples are read when they are needed, {} step{} at once: {:.3g} MiB on this rank, and "
+      "samples are read when they are needed, {} at once: {:.3g} MiB on this rank, and "
       "twice that on its host",
-      steps_of_window_, steps_of_window_ == 1 ? "" : "s", mebibytes(samples_.features.size()));
+      counted(steps_of_window_, "step"), mebibytes(samples_.features.size()));
 }
 
 Batches::Window Batches::take_unused() {

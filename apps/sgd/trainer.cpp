@@ -4,6 +4,7 @@
 #include "common/rank_sums.hpp"
 #include "sgd/fixed_point.hpp"
 
+#include <selvage/counted.hpp>
 #include <selvage/error.hpp>
 
 #include <fmt/format.h>
@@ -37,11 +38,10 @@ std::vector<SampleRange> batch_grains(const Settings& settings, const Context& c
   const std::int64_t grain = settings.ordered ? settings.grain : 1;
   const std::int64_t grains = (settings.batch + grain - 1) / grain;
   if (grains < context.size()) {
-    throw Error(
-        ErrorKind::input,
-        fmt::format("train.batch = {} gives {} grain{} of {} to {} ranks: use fewer ranks, a larger batch{}",
-                    settings.batch, grains, grains == 1 ? "" : "s", grain, context.size(),
-                    settings.ordered ? ", or a smaller train.grain" : ""));
+    throw Error(ErrorKind::input,
+                fmt::format("train.batch = {} gives {} of {} to {}: use fewer ranks, a larger batch{}",
+                            settings.batch, counted(grains, "grain"), grain, counted(context.size(), "rank"),
+                            settings.ordered ? ", or a smaller train.grain" : ""));
   }
   return grains_of_rank(settings.batch, grain, context.size(), context.rank());
 }

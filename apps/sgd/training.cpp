@@ -6,6 +6,7 @@
 #include "sgd/idx_file.hpp"
 #include "sgd/step_seconds.hpp"
 
+#include <selvage/counted.hpp>
 #include <selvage/error.hpp>
 
 #include <fmt/format.h>
@@ -48,16 +49,18 @@ Training::Training(const Space& space, app::Session& session, app::Report& repor
 
 void Training::describe_plan() {
   const SampleSource::Shape& data = trainer_.data().shape;
-  report_.decide(fmt::format("{} samples to train with and {} to test, {} features, {} classes", data.train,
-                             data.test, data.width, data.classes));
+  report_.decide(fmt::format("{} to train with and {} to test, {}, {}", counted(data.train, "sample"),
+                             data.test, counted(data.width, "feature"),
+                             counted(data.classes, "class", "classes")));
   report_.decide(trainer_.explain_data());
-  report_.decide(fmt::format("{} layers, {} parameters, {} steps of {} samples, {} steps an epoch",
-                             trainer_.model().layers(), trainer_.model().parameter_count(), last_step_,
-                             settings_.batch, trainer_.steps_per_epoch()));
+  report_.decide(fmt::format("{}, {}, {} of {}, {} an epoch", counted(trainer_.model().layers(), "layer"),
+                             counted(trainer_.model().parameter_count(), "parameter"),
+                             counted(last_step_, "step"), counted(settings_.batch, "sample"),
+                             counted(trainer_.steps_per_epoch(), "step")));
   report_.decide(
       settings_.ordered
-          ? fmt::format("ordered sums: grains of {} samples, 8 bytes per gradient on the wire",
-                        settings_.grain)
+          ? fmt::format("ordered sums: grains of {}, 8 bytes per gradient on the wire",
+                        counted(settings_.grain, "sample"))
           : fmt::format("fast sums: {} bytes per gradient on the wire", settings_.bf16_on_the_wire ? 2 : 4));
   describe_sums();
 }

@@ -32,7 +32,7 @@ float value_at(int rank, std::size_t index) {
 template <class T>
 T element_of(float value) {
   if constexpr (is_16_bit<T>) {
-    return detail::narrow<T>(value);
+    return from_float<T>(value);
   } else {
     return value;
   }
@@ -40,7 +40,7 @@ T element_of(float value) {
 template <class T>
 float value_of(T element) {
   if constexpr (is_16_bit<T>) {
-    return detail::widen(element);
+    return to_float(element);
   } else {
     return element;
   }

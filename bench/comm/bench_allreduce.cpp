@@ -6,10 +6,9 @@
 // allreduce/{fp32,bf16}/<g>gpu/<bytes>[/graph]: on GPUs, beside NCCL, as it is and with symmetric windows; up to 1 MB in a
 // graph, above call by call
 
+#include "../support/figure.hpp"
 #include "../support/mpi_main.hpp"
 #include "allreduce_trial.hpp"
-
-#include <benchmark/benchmark.h>
 
 #include <string>
 
@@ -21,15 +20,15 @@ constexpr bool on_host =
 
 /// One Google Benchmark per size: its time is that of the algorithm chosen by default.
 template <class T>
-void report(benchmark::State& state, const Context& context, std::int64_t bytes, bool in_graph,
-            std::vector<Record>& records) {
+Figure figure_of(const Context& context, std::int64_t bytes, bool in_graph) {
   const AllreduceTrial<T> measured(context, bytes, in_graph);
-  for (auto _ : state) state.SetIterationTime(measured.trial().median(measured.chosen()));
+  Figure figure{.seconds = measured.trial().median(measured.chosen()),
+                .counters = {{"bus_GB/s", measured.bus_gb_per_s()}},
+                .records = {measured.record()},
+                .label = std::string(measured.algorithm())};
   for (const Contender& contender : measured.contenders())
-    state.counters[contender.name + "_us"] = measured.trial().median(contender.name) * 1e6;
-  state.counters["bus_GB/s"] = measured.bus_gb_per_s();
-  state.SetLabel(std::string(measured.algorithm()));
-  records.push_back(measured.record());
+    figure.counters[contender.name + "_us"] = measured.trial().median(contender.name) * 1e6;
+  return figure;
 }
 
 constexpr std::int64_t kib = 1024;
@@ -46,14 +45,8 @@ template <class T>
 void add_benchmark(const Context& context, std::int64_t bytes, std::vector<Record>& records) {
   // What goes from host to host waits for messages, which no graph can.
   const bool in_graph = !on_host && bytes <= mib && context.machine().host_count() == 1;
-  const std::string name = AllreduceTrial<T>::name(context.size(), bytes, in_graph);
-  benchmark::RegisterBenchmark(name.c_str(),
-                               [context, bytes, in_graph, &records](benchmark::State& state) {
-                                 report<T>(state, context, bytes, in_graph, records);
-                               })
-      ->Iterations(1)
-      ->UseManualTime()
-      ->Unit(benchmark::kMicrosecond);
+  register_figure(AllreduceTrial<T>::name(context.size(), bytes, in_graph), records,
+                  [=] { return figure_of<T>(context, bytes, in_graph); });
 }
 
 }  // namespace

@@ -6,13 +6,13 @@
 //   direct, staged: straight, or through page-locked host memory, alone
 //   static, dynamic: both, a tenth of the bytes staged, or by which way is done sooner
 
+#include "../support/figure.hpp"
 #include "../support/mpi_main.hpp"
 #include "../support/trial.hpp"
 
 #include <selvage/comm/trigger.hpp>
 #include <selvage/error.hpp>
 
-#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -152,13 +152,12 @@ class CopyTrial {
   std::uint64_t seed_ = 0;
 };
 
-void report(benchmark::State& state, const Context& context, std::size_t bytes, const std::string& name,
-            std::vector<Record>& records) {
+Figure figure_of(const Context& context, std::size_t bytes, const std::string& name) {
   const CopyTrial copies(context, bytes);
   const Record record = copies.record(name);
-  for (auto _ : state) state.SetIterationTime(copies.trial().median(record.choice));
-  for (const auto& [peer, value] : record.peers) state.counters[peer + "_GB/s"] = value;
-  records.push_back(record);
+  Figure figure{.seconds = copies.trial().median(record.choice), .records = {record}};
+  for (const auto& [peer, value] : record.peers) figure.counters[peer + "_GB/s"] = value;
+  return figure;
 }
 
 }  // namespace
@@ -172,13 +171,7 @@ int main(int argc, char** argv) {
       const std::size_t bytes = megabytes << 20;
       const std::string name =
           fmt::format("copies/put/{}/{}{}", bytes, context.size(), on_host ? "rank" : "gpu");
-      benchmark::RegisterBenchmark(name.c_str(),
-                                   [context, bytes, name, &records](benchmark::State& state) {
-                                     report(state, context, bytes, name, records);
-                                   })
-          ->Iterations(rounds)
-          ->UseManualTime()
-          ->Unit(benchmark::kMicrosecond);
+      register_figure(name, records, [=] { return figure_of(context, bytes, name); });
     }
   });
 }

@@ -9,10 +9,10 @@
 //
 // halo/box/fp64/128/<transport>/<initiation>/<r>rank: each of our forms by itself
 
+#include "../support/figure.hpp"
 #include "../support/mpi_main.hpp"
 #include "halo_trial.hpp"
 
-#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
 #include <memory>
@@ -40,16 +40,17 @@ std::vector<Shape> all_shapes() {
 ///
 /// \param trials  keeps them all: MPI through UCX holds on to mappings of the memory it was given, so that
 ///                nothing else may take its place
-void report(benchmark::State& state, const Context& context, const Shape& shape,
-            std::vector<std::unique_ptr<HaloTrial>>& trials, std::vector<Record>& records) {
+Figure figure_of(const Context& context, const Shape& shape,
+                 std::vector<std::unique_ptr<HaloTrial>>& trials) {
   const HaloTrial& halo_trial = *trials.emplace_back(std::make_unique<HaloTrial>(context, shape));
   const Trial& trial = halo_trial.trial();
   const std::string& fastest = halo_trial.fastest_of_ours();
-  for (auto _ : state) state.SetIterationTime(trial.median(fastest));
+  Figure figure{.seconds = trial.median(fastest),
+                .counters = {{"speedup_over_plain", trial.speedup(fastest, "plain")}},
+                .records = halo_trial.records()};
   for (const Contender& contender : halo_trial.contenders())
-    state.counters[contender.name + "_us"] = trial.median(contender.name) * 1e6;
-  state.counters["speedup_over_plain"] = trial.speedup(fastest, "plain");
-  for (const Record& record : halo_trial.records()) records.push_back(record);
+    figure.counters[contender.name + "_us"] = trial.median(contender.name) * 1e6;
+  return figure;
 }
 
 }  // namespace
@@ -61,14 +62,8 @@ int main(int argc, char** argv) {
     const selvage::Context shared(comm);
     const auto trials = std::make_shared<std::vector<std::unique_ptr<HaloTrial>>>();
     for (const Shape& shape : all_shapes()) {
-      const std::string name = figure_name(shape, "", shared.size());
-      benchmark::RegisterBenchmark(name.c_str(),
-                                   [shared, shape, trials, &records](benchmark::State& state) {
-                                     report(state, shared, shape, *trials, records);
-                                   })
-          ->Iterations(1)
-          ->UseManualTime()
-          ->Unit(benchmark::kMicrosecond);
+      register_figure(figure_name(shape, "", shared.size()), records,
+                      [=] { return figure_of(shared, shape, *trials); });
     }
   });
 }

@@ -9,6 +9,7 @@
 //
 // halo/put-flag/<phase>/<initiation>/<bytes>: launch, compute, trigger, wire, teardown of a single step, us
 
+#include "../support/figure.hpp"
 #include "../support/mpi_main.hpp"
 #include "../support/trial.hpp"
 #include "edge_steps.hpp"
@@ -16,7 +17,6 @@
 
 #include <selvage/comm/halo_exchange.hpp>
 
-#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
 #include <memory>
@@ -141,18 +141,14 @@ Context pair_context(MPI_Comm comm) {
   return context;
 }
 
-void report(benchmark::State& state, const Context& context, const Context& pair, std::int64_t bytes,
-            std::vector<Record>& records) {
+Figure figure_of(const Context& context, const Context& pair, std::int64_t bytes) {
   LatencyTrial latency(context, pair, bytes);
-  const double port = latency.trial().median("port/put");
-  for (auto _ : state) state.SetIterationTime(port);
-  for (Record& record : latency.records(bytes)) {
-    state.counters[record.name] = record.value;
-    if (record.choice == "port/put") {
-      for (const auto& [name, value] : record.peers) state.counters[name] = value;
-    }
-    records.push_back(std::move(record));
+  Figure figure{.seconds = latency.trial().median("port/put"), .records = latency.records(bytes)};
+  for (const Record& record : figure.records) {
+    figure.counters[record.name] = record.value;
+    if (record.choice == "port/put") figure.counters.insert(record.peers.begin(), record.peers.end());
   }
+  return figure;
 }
 
 }  // namespace
@@ -164,13 +160,8 @@ int main(int argc, char** argv) {
     const selvage::Context shared(comm);
     const selvage::Context pair = pair_context(comm);
     for (const std::int64_t bytes : {64, 1024, 8192, 65536}) {
-      benchmark::RegisterBenchmark(fmt::format("halo/put-flag/{}", bytes).c_str(),
-                                   [shared, pair, bytes, &records](benchmark::State& state) {
-                                     report(state, shared, pair, bytes, records);
-                                   })
-          ->Iterations(rounds)
-          ->UseManualTime()
-          ->Unit(benchmark::kMicrosecond);
+      register_figure(fmt::format("halo/put-flag/{}", bytes), records,
+                      [=] { return figure_of(shared, pair, bytes); });
     }
   });
 }

@@ -4,6 +4,7 @@
 // layouts/<layout>/<bytes>/<r>rank: see sample_layouts.hpp. Each transfer is followed by one pass over what was
 // received, in all figures; "use_alone" is that pass.
 
+#include "../support/figure.hpp"
 #include "../support/mpi_main.hpp"
 #include "../support/trial.hpp"
 #include "hand_packed.hpp"
@@ -13,7 +14,6 @@
 #include <selvage/comm/typed_transfer.hpp>
 #include <selvage/error.hpp>
 
-#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
 #include <cstring>
@@ -159,17 +159,15 @@ class LayoutTrial {
 
 /// One Google Benchmark per layout: its time is that of the chosen transport, the counters are everyone else's.
 template <class T>
-void report(benchmark::State& state, const Context& context, const SampleLayout& layout,
-            const std::string& name, std::vector<Record>& records) {
+Figure figure_of(const Context& context, const SampleLayout& layout, const std::string& name) {
   const LayoutTrial<T> layout_trial(context, layout);
   const Trial& trial = layout_trial.trial();
-  const Record record = layout_trial.record(name);
-  for (auto _ : state) state.SetIterationTime(trial.median("chosen"));
+  Figure figure{.seconds = trial.median("chosen"), .records = {layout_trial.record(name)}};
   for (const Contender& contender : layout_trial.contenders()) {
-    state.counters[contender.name + "_us"] = trial.median(contender.name) * 1e6;
-    state.counters["speedup_over_" + contender.name] = trial.speedup("chosen", contender.name);
+    figure.counters[contender.name + "_us"] = trial.median(contender.name) * 1e6;
+    figure.counters["speedup_over_" + contender.name] = trial.speedup("chosen", contender.name);
   }
-  records.push_back(record);
+  return figure;
 }
 
 }  // namespace
@@ -182,17 +180,10 @@ int main(int argc, char** argv) {
     for (const SampleLayout& layout : sample_layouts()) {
       const std::string name = fmt::format("layouts/{}/{}/{}{}", layout.name, layout.ours.size(),
                                            context.size(), on_host ? "rank" : "gpu");
-      benchmark::RegisterBenchmark(name.c_str(),
-                                   [context, layout, name, &records](benchmark::State& state) {
-                                     if (layout.element_bytes == 8) {
-                                       report<double>(state, context, layout, name, records);
-                                     } else {
-                                       report<float>(state, context, layout, name, records);
-                                     }
-                                   })
-          ->Iterations(rounds)
-          ->UseManualTime()
-          ->Unit(benchmark::kMicrosecond);
+      register_figure(name, records, [=] {
+        return layout.element_bytes == 8 ? figure_of<double>(context, layout, name)
+                                         : figure_of<float>(context, layout, name);
+      });
     }
   });
 }

@@ -7,6 +7,7 @@
 //
 // list/rebuild/<entries>/<r>rank: the same lists once more; "found" finds out who sends, "named" knows the neighbours
 
+#include "../support/figure.hpp"
 #include "../support/mpi_main.hpp"
 #include "../support/trial.hpp"
 #include "plain_lists.hpp"
@@ -15,7 +16,6 @@
 #include <selvage/comm/list_halo.hpp>
 #include <selvage/error.hpp>
 
-#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -163,8 +163,7 @@ class ListTrial {
 };
 
 /// One Google Benchmark per size and operation: its time is the first contender's, the counters are everyone else's.
-void report(benchmark::State& state, const Context& context, const std::string& name,
-            const std::vector<Contender>& contenders, std::vector<Record>& records) {
+Figure figure_of(const Context& context, const std::string& name, const std::vector<Contender>& contenders) {
   const Trial trial(context.comm(), contenders, rounds);
   Record record;
   record.name = name;
@@ -174,13 +173,14 @@ void report(benchmark::State& state, const Context& context, const std::string& 
   record.verified = true;
   record.repetitions = rounds;
   record.spread = trial.spread(record.choice);
-  for (auto _ : state) state.SetIterationTime(trial.median(record.choice));
+  Figure figure{.seconds = trial.median(record.choice)};
   for (const Contender& contender : contenders) {
     record.peers[contender.name] = trial.median(contender.name) * 1e6;
-    state.counters[contender.name + "_us"] = record.peers[contender.name];
-    state.counters["speedup_over_" + contender.name] = trial.speedup(record.choice, contender.name);
+    figure.counters[contender.name + "_us"] = record.peers[contender.name];
+    figure.counters["speedup_over_" + contender.name] = trial.speedup(record.choice, contender.name);
   }
-  records.push_back(record);
+  figure.records = {record};
+  return figure;
 }
 
 }  // namespace
@@ -194,19 +194,14 @@ int main(int argc, char** argv) {
       for (const char* operation : {"gather", "scatter_add", "rebuild"}) {
         const std::string name =
             fmt::format("list/{}/{}/{}{}", operation, entries, context.size(), on_host ? "rank" : "gpu");
-        benchmark::RegisterBenchmark(name.c_str(),
-                                     [=, &records](benchmark::State& state) {
-                                       const ListTrial trial(context, entries);
-                                       const std::string_view what = operation;
-                                       report(state, context, name,
-                                              what == "gather"        ? trial.gathers()
-                                              : what == "scatter_add" ? trial.scatters()
-                                                                      : trial.rebuilds(),
-                                              records);
-                                     })
-            ->Iterations(1)
-            ->UseManualTime()
-            ->Unit(benchmark::kMicrosecond);
+        register_figure(name, records, [=] {
+          const ListTrial trial(context, entries);
+          const std::string_view what = operation;
+          return figure_of(context, name,
+                           what == "gather"        ? trial.gathers()
+                           : what == "scatter_add" ? trial.scatters()
+                                                   : trial.rebuilds());
+        });
       }
     }
   });

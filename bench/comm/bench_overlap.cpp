@@ -4,6 +4,7 @@
 // reduced runs a kernel that takes as long, on another instance. The value is the share of the reduction's time by which
 // both together are shorter than one after the other, in percent; NCCL is given the same.
 
+#include "../support/figure.hpp"
 #include "../support/graph.hpp"
 #include "../support/mpi_main.hpp"
 #include "../support/trial.hpp"
@@ -12,7 +13,6 @@
 #include <selvage/comm/gradient_buckets.hpp>
 #include <selvage/error.hpp>
 
-#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -172,14 +172,12 @@ class Overlap {
   std::optional<double> nccl_hidden_;
 };
 
-void report(benchmark::State& state, const std::string& name, const Context& context, const Setting& setting,
-            std::vector<Record>& records) {
+Figure figure_of(const std::string& name, const Context& context, const Setting& setting) {
   Overlap overlap(context, setting);
   const double hidden = overlap.measure();
   const Record record = overlap.record(name, hidden);
-  for (auto _ : state) state.SetIterationTime(record.peers.at("both, us") * 1e-6);
-  state.counters["hidden_%"] = hidden;
-  records.push_back(record);
+  return {
+      .seconds = record.peers.at("both, us") * 1e-6, .counters = {{"hidden_%", hidden}}, .records = {record}};
 }
 
 }  // namespace
@@ -204,12 +202,7 @@ int main(int argc, char** argv) {
             setting.multiprocessors ? fmt::format("sm{}", *setting.multiprocessors) : "default";
         const std::string name =
             fmt::format("overlap/fp32/{}gpu/{}/{}{}", shared.size(), bytes, algorithm, blocks);
-        benchmark::RegisterBenchmark(
-            name.c_str(),
-            [=, &records](benchmark::State& state) { report(state, name, shared, setting, records); })
-            ->Iterations(1)
-            ->UseManualTime()
-            ->Unit(benchmark::kMicrosecond);
+        register_figure(name, records, [=] { return figure_of(name, shared, setting); });
       }
     }
   });

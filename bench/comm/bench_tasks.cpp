@@ -6,6 +6,7 @@
 //   kernel, kernel/graph: RemoteTasks, run by kernels that wait for them on the target's instance
 //   mpi: a message to a rank that waits for it, runs the task and answers; GPUs stage it through host memory
 
+#include "../support/figure.hpp"
 #include "../support/graph.hpp"
 #include "../support/mpi_main.hpp"
 #include "../support/trial.hpp"
@@ -13,7 +14,6 @@
 #include <selvage/comm/remote_tasks.hpp>
 #include <selvage/error.hpp>
 
-#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -200,16 +200,15 @@ class TaskTrial {
   std::unique_ptr<Trial> trial_;
 };
 
-void report(benchmark::State& state, MPI_Comm comm, const Context& context, std::size_t bytes,
-            const std::string& name, std::vector<Record>& records) {
+Figure figure_of(MPI_Comm comm, const Context& context, std::size_t bytes, const std::string& name) {
   const TaskTrial tasks(comm, context, bytes);
   const Record record = tasks.record(name);
-  for (auto _ : state) state.SetIterationTime(record.value * 1e-6);
+  Figure figure{.seconds = record.value * 1e-6, .records = {record}};
   for (const auto& [peer, value] : record.peers) {
-    state.counters[peer + "_us"] = value;
-    state.counters["speedup_over_" + peer] = tasks.trial().speedup(record.choice, peer);
+    figure.counters[peer + "_us"] = value;
+    figure.counters["speedup_over_" + peer] = tasks.trial().speedup(record.choice, peer);
   }
-  records.push_back(record);
+  return figure;
 }
 
 }  // namespace
@@ -222,13 +221,7 @@ int main(int argc, char** argv) {
     for (const std::size_t bytes : {64, 1024, 8192, 65536}) {
       const std::string name =
           fmt::format("tasks/add/{}/{}{}", bytes, context.size(), on_host ? "rank" : "gpu");
-      benchmark::RegisterBenchmark(name.c_str(),
-                                   [comm, context, bytes, name, &records](benchmark::State& state) {
-                                     report(state, comm, context, bytes, name, records);
-                                   })
-          ->Iterations(rounds)
-          ->UseManualTime()
-          ->Unit(benchmark::kMicrosecond);
+      register_figure(name, records, [=] { return figure_of(comm, context, bytes, name); });
     }
   });
 }

@@ -1,5 +1,6 @@
 // The Jacobi iteration in its forms, in turns: us per iteration with the norm every 100, and the share of the device's
 // copy rate that one step per pass reaches, and weak scaling. Forms are compared bit by bit before they are timed.
+#include "../support/figure.hpp"
 #include "../support/mpi_main.hpp"
 #include "../support/trial.hpp"
 #include "jacobi/solver.hpp"
@@ -114,12 +115,11 @@ class JacobiTrial {
 };
 
 template <class Real>
-void report_sample(benchmark::State& state, const Context& context, std::int64_t n,
-                   std::vector<Record>& records) {
+Figure sample_figure(const Context& context, std::int64_t n) {
   const Record record = JacobiTrial<Real>(context, n).record(n);
-  for (auto _ : state) state.SetIterationTime(record.value * 1e-6);
-  for (const auto& [name, value] : record.peers) state.counters[name + "_us"] = value;
-  records.push_back(record);
+  Figure figure{.seconds = record.value * 1e-6, .records = {record}};
+  for (const auto& [name, value] : record.peers) figure.counters[name + "_us"] = value;
+  return figure;
 }
 
 template <class Real>
@@ -215,32 +215,26 @@ class CopyShare {
 };
 
 template <class Real, class Stencil>
-void report_share(benchmark::State& state, const Context& context, std::int64_t n,
-                  std::vector<Record>& records) {
+Figure share_figure(const Context& context, std::int64_t n) {
   const Record record = CopyShare<Real, Stencil>(context, n).record();
-  for (auto _ : state) state.SetIterationTime(record.peers.at("sweep_us") * 1e-6);
-  state.counters["copy_share"] = record.value;
-  records.push_back(record);
+  return {.seconds = record.peers.at("sweep_us") * 1e-6,
+          .counters = {{"copy_share", record.value}},
+          .records = {record}};
 }
 
-void report_weak(benchmark::State& state, const Context& context, std::int64_t n,
-                 std::vector<Record>& records) {
+Figure weak_figure(const Context& context, std::int64_t n) {
   const Record record = weak_scaling_record(context, n);
-  for (auto _ : state) state.SetIterationTime(record.peers.at(record.choice + " us") * 1e-6);
-  state.counters["of_one_alone"] = record.value;
-  records.push_back(record);
+  return {.seconds = record.peers.at(record.choice + " us") * 1e-6,
+          .counters = {{"of_one_alone", record.value}},
+          .records = {record}};
 }
 
-using Report = void (*)(benchmark::State&, const Context&, std::int64_t, std::vector<Record>&);
+using Measure = Figure (*)(const Context&, std::int64_t);
 
-void add(const Context& context, const std::string& name, std::int64_t n, Report report,
+void add(const Context& context, const std::string& name, std::int64_t n, Measure measure,
          std::vector<Record>& records) {
-  benchmark::RegisterBenchmark(
-      fmt::format("{}/{}", name, n).c_str(),
-      [context, n, report, &records](benchmark::State& state) { report(state, context, n, records); })
-      ->Iterations(rounds)
-      ->UseManualTime()
-      ->Unit(benchmark::kMicrosecond);
+  register_figure(fmt::format("{}/{}", name, n), records,
+                  [context, n, measure] { return measure(context, n); });
 }
 
 std::vector<std::int64_t> sizes() {
@@ -257,14 +251,14 @@ int main(int argc, char** argv) {
   return mpi_bench_main(argc, argv, [&](MPI_Comm comm, std::vector<Record>& records) {
     const Context context(comm);
     for (const std::int64_t n : sizes()) {
-      add(context, "jacobi/public-sample/fp32", n, report_sample<float>, records);
-      if (n <= 16384) add(context, "jacobi/public-sample/fp64", n, report_sample<double>, records);
+      add(context, "jacobi/public-sample/fp32", n, sample_figure<float>, records);
+      if (n <= 16384) add(context, "jacobi/public-sample/fp64", n, sample_figure<double>, records);
     }
     const std::int64_t n = on_host ? 4096 : 16384;
-    add(context, "jacobi/copy-share/fp32", n, report_share<float, FivePoint>, records);
-    add(context, "jacobi/copy-share/fp64", n, report_share<double, FivePoint>, records);
-    add(context, "jacobi/copy-share/fp64/3d7", on_host ? 128 : 512, report_share<double, jacobi::SevenPoint>,
+    add(context, "jacobi/copy-share/fp32", n, share_figure<float, FivePoint>, records);
+    add(context, "jacobi/copy-share/fp64", n, share_figure<double, FivePoint>, records);
+    add(context, "jacobi/copy-share/fp64/3d7", on_host ? 128 : 512, share_figure<double, jacobi::SevenPoint>,
         records);
-    if (context.size() > 1) add(context, "jacobi/weak/fp64/3d7", on_host ? 96 : 512, report_weak, records);
+    if (context.size() > 1) add(context, "jacobi/weak/fp64/3d7", on_host ? 96 : 512, weak_figure, records);
   });
 }

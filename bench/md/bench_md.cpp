@@ -1,6 +1,7 @@
 // The Lennard-Jones benchmark that LAMMPS ships (bench/in.lj: fcc, density 0.8442, T 1.44, cutoff 2.5, skin 0.3, lists made
 // anew every 20 steps, NVE) in fp64: Matom-steps/s of 100 steps, all of a step counted. Before it is timed, the crystal's
 // energy and step 100's temperature, energies and pressure must be LAMMPS's.
+#include "../support/figure.hpp"
 #include "../support/mpi_main.hpp"
 #include "../support/trial.hpp"
 #include "md/engine.hpp"
@@ -126,16 +127,11 @@ int main(int argc, char** argv) {
   return mpi_bench_main(argc, argv, [&](MPI_Comm comm, std::vector<Record>& records) {
     const Context context(comm);
     for (const Cells& cells : cases()) {
-      benchmark::RegisterBenchmark(fmt::format("lj/fp64/{}", atoms_of(cells)).c_str(),
-                                   [context, cells, &records](benchmark::State& benchmark_state) {
-                                     const Record record = melt_record(context, cells);
-                                     for (auto _ : benchmark_state)
-                                       benchmark_state.SetIterationTime(1 / record.value);
-                                     benchmark_state.counters["Matom-steps/s"] = record.value;
-                                     records.push_back(record);
-                                   })
-          ->Iterations(rounds)
-          ->UseManualTime();
+      register_figure(fmt::format("lj/fp64/{}", atoms_of(cells)), records, [=] {
+        const Record record = melt_record(context, cells);
+        return Figure{
+            .seconds = 1 / record.value, .counters = {{"Matom-steps/s", record.value}}, .records = {record}};
+      });
     }
   });
 }

@@ -2,12 +2,11 @@
 // microseconds, of fp32 products without TF32 and fast sums. mlp-64-128-10: 64 samples. mlp-4096x8: eight layers of 4096
 // outputs, 1024 samples. cnn-28x28: convolutions to 32 and 64 channels, dense layers of 128 and 10 outputs, 256 samples.
 // synthetic-resnet50: gradients of its 161 tensors, added up without any arithmetic beside it; from 2 ranks on.
+#include "../support/figure.hpp"
 #include "../support/mpi_main.hpp"
 #include "sgd/space.hpp"
 #include "step_trial.hpp"
 #include "synthetic_trial.hpp"
-
-#include <benchmark/benchmark.h>
 
 #include <functional>
 #include <string>
@@ -60,15 +59,11 @@ std::vector<StepCase> cases() {
 }
 
 void add(const std::string& model, std::vector<Record>& records, const std::function<Record()>& measure) {
-  benchmark::RegisterBenchmark(("sgd/" + model).c_str(),
-                               [=, &records](benchmark::State& state) {
-                                 const Record record = measure();
-                                 for (auto _ : state) state.SetIterationTime(record.value * 1e-6);
-                                 state.counters["us/step"] = record.value;
-                                 records.push_back(record);
-                               })
-      ->Iterations(1)
-      ->UseManualTime();
+  register_figure("sgd/" + model, records, [measure] {
+    const Record record = measure();
+    return Figure{
+        .seconds = record.value * 1e-6, .counters = {{"us/step", record.value}}, .records = {record}};
+  });
 }
 
 }  // namespace

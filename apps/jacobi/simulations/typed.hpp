@@ -12,6 +12,7 @@
 #include "jacobi/verification.hpp"
 
 #include <selvage/comm/grid.hpp>
+#include <selvage/counted.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <fmt/format.h>
@@ -116,11 +117,12 @@ auto TypedSimulation<Real, Stencil>::make_grid(const Context& context) -> Grid<D
     const bool is_cut = grid.ranks()[axis] > 1 || grid.periodic()[axis];
     const std::int64_t smallest = grid.cells()[axis] / grid.ranks()[axis];
     if (!is_cut || smallest >= settings_.steps_per_exchange) continue;
-    session_.input().reject("run.steps_per_exchange",
-                            fmt::format("= {} needs halos of {} cells, but axis {} has {} cells on {} ranks: "
-                                        "boxes of {}",
-                                        settings_.steps_per_exchange, settings_.steps_per_exchange, axis,
-                                        grid.cells()[axis], grid.ranks()[axis], smallest));
+    session_.input().reject(
+        "run.steps_per_exchange",
+        fmt::format("= {} needs halos of {}, but axis {} has {} on {}: "
+                    "boxes of {}",
+                    settings_.steps_per_exchange, counted(settings_.steps_per_exchange, "cell"), axis,
+                    counted(grid.cells()[axis], "cell"), counted(grid.ranks()[axis], "rank"), smallest));
   }
   return grid;
 }
@@ -153,18 +155,18 @@ void TypedSimulation<Real, Stencil>::restore() {
 
 template <class Real, class Stencil>
 void TypedSimulation<Real, Stencil>::describe_plan() {
-  report_.decide(fmt::format("{}: {} cells, {}-point, {}, on {} ranks ({})", to_string(settings_.name),
+  report_.decide(fmt::format("{}: {} cells, {}-point, {}, on {} ({})", to_string(settings_.name),
                              fmt::join(grid_.cells(), " x "), Stencil::points, to_string(settings_.precision),
-                             grid_.size(), fmt::join(grid_.ranks(), " x ")));
+                             counted(grid_.size(), "rank"), fmt::join(grid_.ranks(), " x ")));
   if (grid_.size() > 1) report_.decide(grid_.explain());
   if (solver_.persistent() != nullptr) {
     report_.decide(solver_.persistent()->explain());
     return;
   }
-  report_.decide(fmt::format(
-      "overlap {}{}, {} step{} per exchange, {} field bytes on rank 0", to_string(settings_.overlap),
-      settings_.chooses_overlap ? " (chosen for this backend)" : "", settings_.steps_per_exchange,
-      settings_.steps_per_exchange == 1 ? "" : "s", 2 * solver_.field_bytes()));
+  report_.decide(fmt::format("overlap {}{}, {} per exchange, {} field bytes on rank 0",
+                             to_string(settings_.overlap),
+                             settings_.chooses_overlap ? " (chosen for this backend)" : "",
+                             counted(settings_.steps_per_exchange, "step"), 2 * solver_.field_bytes()));
   report_.decide(solver_.halo().explain());
 }
 

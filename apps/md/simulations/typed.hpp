@@ -11,6 +11,8 @@
 #include "md/simulations/make.hpp"
 #include "md/verification.hpp"
 
+#include <selvage/counted.hpp>
+
 #include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 
@@ -87,11 +89,12 @@ template <class Numbers, class Ghosts>
 void TypedSimulation<Numbers, Ghosts>::describe_plan() {
   const EngineOptions& engine = settings_.engine;
   report_.decide(fmt::format(
-      "{} atoms, {} ghosts on rank 0, {}, cutoff {}{}, {} list{}, skin {}, rebuilt {} {} step{}", all_atoms_,
-      engine_.ghosts(), to_string(settings_.precision), engine.cutoff, engine.shifted ? " shifted" : "",
-      to_string(engine.list), settings_.chooses_list ? " (chosen for this backend)" : "", engine.skin,
+      "{}, {} on rank 0, {}, cutoff {}{}, {} list{}, skin {}, rebuilt {} {}", counted(all_atoms_, "atom"),
+      counted(engine_.ghosts(), "ghost"), to_string(settings_.precision), engine.cutoff,
+      engine.shifted ? " shifted" : "", to_string(engine.list),
+      settings_.chooses_list ? " (chosen for this backend)" : "", engine.skin,
       engine.checks_displacement ? "when an atom has moved half of it, checked every" : "every",
-      engine.rebuild_every, engine.rebuild_every == 1 ? "" : "s"));
+      counted(engine.rebuild_every, "step")));
   report_.decide(fmt::format("{}, {}", engine_.describe_boxes(), describe_load(engine_.atoms_by_rank())));
   report_.decide(engine_.explain());
 }

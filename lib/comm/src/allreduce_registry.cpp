@@ -13,6 +13,7 @@
 #include "context_state.hpp"
 #include "device_allreduce.hpp"
 
+#include <selvage/counted.hpp>
 #include <selvage/error.hpp>
 
 #include <fmt/format.h>
@@ -224,11 +225,11 @@ ChosenAllreduce choose_by_rule(const AllreduceFacts& facts) {
   const std::vector<SizeRule> rules = size_rules(facts);
   const auto rule =
       std::ranges::find_if(rules, [&](const SizeRule& each) { return facts.bytes <= each.most_bytes; });
-  const std::string why =
-      rule + 1 == rules.end()
-          ? fmt::format("more than {} bytes between {} ranks{}", (rule - 1)->most_bytes, facts.ranks,
-                        why_not_pipelined(facts))
-          : fmt::format("at most {} bytes between {} ranks", rule->most_bytes, facts.ranks);
+  const std::string ranks = counted(facts.ranks, "rank");
+  const std::string why = rule + 1 == rules.end()
+                              ? fmt::format("more than {} bytes between {}{}", (rule - 1)->most_bytes, ranks,
+                                            why_not_pipelined(facts))
+                              : fmt::format("at most {} bytes between {}", rule->most_bytes, ranks);
   return {&*entry_of(rule->algorithm), why};
 }
 

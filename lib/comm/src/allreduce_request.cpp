@@ -95,11 +95,7 @@ AllreduceRequest read_allreduce_request(const AllreduceOptions& options, Collect
     read_variable(*text, request.options);
     request.forced_by = "SELVAGE_ALLREDUCE";
   }
-  if (const auto fast = environment_text("SELVAGE_ALLREDUCE_FAST")) {
-    if (*fast != "yes" && *fast != "no")
-      throw Error(ErrorKind::input, fmt::format("SELVAGE_ALLREDUCE_FAST={} is neither yes nor no", *fast));
-    request.options.fast = *fast == "yes";
-  }
+  if (const auto fast = environment_switch("SELVAGE_ALLREDUCE_FAST")) request.options.fast = *fast;
   require_coherent(request.options);
   AllreduceOptions& asked = request.options;
   if (asked.algorithm == Algorithm::hierarchical && (asked.inner || asked.outer)) {

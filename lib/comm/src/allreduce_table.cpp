@@ -1,6 +1,7 @@
 // Everything that knows the table's JSON.
 #include "allreduce_table.hpp"
 
+#include <selvage/counted.hpp>
 #include <selvage/error.hpp>
 
 #include <fmt/format.h>
@@ -136,8 +137,9 @@ std::string read_all(std::istream& file, const std::string& path) {
 }  // namespace
 
 std::string describe(const AllreduceJob& job) {
-  return fmt::format("{} in {} memory of {} ranks, {} per host{}, on {}", job.type, job.memory, job.ranks,
-                     job.ranks_per_host, job.ranks_share_cores ? ", which share cores" : "", job.machine);
+  return fmt::format("{} in {} memory of {}, {} per host{}, on {}", job.type, job.memory,
+                     counted(job.ranks, "rank"), job.ranks_per_host,
+                     job.ranks_share_cores ? ", which share cores" : "", job.machine);
 }
 
 AllreduceTable AllreduceTable::parse(const std::string& text, const std::string& path) {

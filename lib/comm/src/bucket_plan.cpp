@@ -3,6 +3,8 @@
 #include "mappable.hpp"
 #include "wait.hpp"
 
+#include <selvage/counted.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -343,7 +345,7 @@ std::string BucketPlan::explain() const {
   for (std::size_t number = 0; number < buckets_.size(); ++number) {
     const Bucket& bucket = buckets_[number];
     const std::size_t count = bucket.layout.gradients.size();
-    text += fmt::format("bucket {}, {} gradient{}{}: {}", number, count, count == 1 ? "" : "s",
+    text += fmt::format("bucket {}, {}{}: {}", number, counted(count, "gradient"),
                         bucket.gradients.is_in_place() ? "" : ", packed", bucket.reduction->explain());
     if (bucket.gathering != nullptr)
       text += fmt::format("the parameters of bucket {}: {}", number, bucket.gathering->explain());

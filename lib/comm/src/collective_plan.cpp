@@ -7,6 +7,7 @@
 #include "measured_job.hpp"
 #include "wait.hpp"
 
+#include <selvage/counted.hpp>
 #include <selvage/environment.hpp>
 #include <selvage/topo/machine.hpp>
 
@@ -97,14 +98,14 @@ void CollectivePlan::require_sound(const Executor& executor, const AllreduceOpti
                 fmt::format("{} has gaps between its elements: {} {} needs one that is contiguous",
                             name_of(elements_), article(flow_.kind), to_string(flow_.kind)));
   if (flow_.root < 0 || flow_.root >= context_->size())
-    throw Error(ErrorKind::usage, fmt::format("the root of a {} is rank {}: there are {} ranks",
-                                              to_string(flow_.kind), flow_.root, context_->size()));
+    throw Error(ErrorKind::usage, fmt::format("the root of a {} is rank {} of {}", to_string(flow_.kind),
+                                              flow_.root, counted(context_->size(), "rank")));
 }
 
 ElementRange CollectivePlan::part(int rank) const {
   if (rank < 0 || rank >= context_->size())
-    throw Error(ErrorKind::usage, fmt::format("the part of rank {} of {}: there are {} ranks", rank,
-                                              name_of(elements_), context_->size()));
+    throw Error(ErrorKind::usage, fmt::format("the part of rank {} of {}, shared by {}", rank,
+                                              name_of(elements_), counted(context_->size(), "rank")));
   const Part part = part_of(elements_.count, rank, context_->size());
   return {part.begin, part.count};
 }
@@ -225,8 +226,8 @@ void CollectivePlan::check() const {
 
 std::string CollectivePlan::explain() const {
   const std::string links = context_->measured_job(purpose()).describe_links();
-  return fmt::format("{} of {} x {} bytes between {} ranks: {} ({}{}{})\n", to_string(flow_.kind),
-                     elements_.count, element_bytes(elements_.type), context_->size(), form_, why_,
+  return fmt::format("{} of {} x {} bytes between {}: {} ({}{}{})\n", to_string(flow_.kind), elements_.count,
+                     element_bytes(elements_.type), counted(context_->size(), "rank"), form_, why_,
                      links.empty() ? "" : "; ", links);
 }
 

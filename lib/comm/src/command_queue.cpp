@@ -1,10 +1,11 @@
 #include "command_queue.hpp"
 
-#include <selvage/environment.hpp>
+#include "environment_options.hpp"
 
 #include <fmt/format.h>
 
 #include <bit>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -16,8 +17,12 @@ constexpr int commands_per_turn = 8;
 
 QueuePlacement placement_of(const std::optional<QueuePlacement>& forced) {
   if (forced) return *forced;
-  const auto text = environment_text("SELVAGE_QUEUE_PLACEMENT");
-  return text ? parse_queue_placement(*text) : QueuePlacement::host;
+  return queue_placement_from_environment().value_or(QueuePlacement::host);
+}
+
+/// Of the arrival counter, or of the flags of a message.
+std::uint64_t value_of(const Command& command) {
+  return command.kind == CommandKind::put_value ? command.payload : command.arrival_value;
 }
 
 bool is_message(CommandKind kind) {
@@ -100,7 +105,7 @@ NetworkOperation CommandService::operation_of(const Command& command) const {
                              .bytes = command.bytes,
                              .offset = command.offset,
                              .arrival = command.arrival,
-                             .window = window_ != nullptr ? window_->id : -1};
+                             .window = window_};
   // Nothing but a word: it needs no buffer, and arrives whole.
   if (command.kind == CommandKind::put_value) operation.arrival = command.offset;
   if (is_message(command.kind)) {
@@ -137,9 +142,7 @@ void CommandService::start(const Command& command, std::size_t index) {
   ++ring.underway;
   ring.is_held = transfer.is_blocking;
   try {
-    courier_->start(operation,
-                    command.kind == CommandKind::put_value ? command.payload : command.arrival_value, *this,
-                    cookie);
+    courier_->start(operation, value_of(command), *this, cookie);
   } catch (const Error&) {
     free_cookies_.push_back(cookie);
     --ring.underway;
@@ -163,6 +166,27 @@ void CommandService::local_done(std::uint64_t cookie) {
 void CommandService::remote_done(std::uint64_t cookie) {
   --rings_[underway_[cookie].ring].underway;
   free_cookies_.push_back(cookie);
+}
+
+std::unique_ptr<Courier> CommandService::release() {
+  if (!courier_->serves_windows()) return std::move(courier_);
+  for (CommandRing& ring : rings_) {
+    if (ring.is_held) finish(ring);
+    while (has_next(ring, ring.slots[ring.done % capacity_])) {
+      start_put(ring.slots[ring.done % capacity_]);
+      finish(ring);
+    }
+  }
+  return std::move(courier_);
+}
+
+void CommandService::start_put(const Command& command) {
+  if (command.kind != CommandKind::put && command.kind != CommandKind::put_value) return;
+  try {
+    courier_->start(operation_of(command), value_of(command), *this, 0);
+  } catch (const Error& error) {
+    fmt::print(stderr, "selvage: {}\n", error.what());
+  }
 }
 
 CommandRings::CommandRings(ContextState& context, const Executor& executor, const Sizes& sizes,
@@ -198,8 +222,9 @@ void CommandRings::make_services(const Executor& executor, const Sizes& sizes, c
   const MemoryKind memory = window != nullptr ? window->memory : sizes.message_memory;
   for (int i = 0; i < sizes.service_threads; ++i) {
     services_.push_back(std::make_unique<CommandService>(
-        window, window != nullptr ? proxy_.make_courier(memory) : proxy_.make_message_courier(memory),
-        sizes.capacity, sizes.message_memory));
+        window != nullptr ? window->id : CommandService::no_window,
+        window != nullptr ? proxy_.make_courier(memory) : proxy_.make_message_courier(memory), sizes.capacity,
+        sizes.message_memory));
     if (!port_.is_fetched) continue;
     const std::size_t bytes = CommandFetch::kept_bytes(sizes.rings, sizes.capacity);
     std::byte* kept = fetched_memory_.emplace_back(executor.allocate_staging(bytes)).data;
@@ -223,7 +248,10 @@ bool CommandRings::is_idle() {
 }
 
 CommandRings::~CommandRings() {
-  for (std::size_t i = 0; i < services_.size(); ++i) proxy_.helper(static_cast<int>(i)).remove(*services_[i]);
+  for (std::size_t i = 0; i < services_.size(); ++i) {
+    proxy_.helper(static_cast<int>(i)).remove(*services_[i]);
+    proxy_.see_off(services_[i]->release());
+  }
 }
 
 }  // namespace selvage::detail

@@ -28,8 +28,10 @@ struct CommandRing {
 /// its ring until that ring's own transfers are done.
 class CommandService final : public Pollable, private TransferWatcher {
  public:
-  /// \param window  null: its rings carry messages only
-  CommandService(const WindowState* window, std::unique_ptr<Courier> courier, std::uint64_t capacity,
+  static constexpr int no_window = -1;
+
+  /// \param window  id; no_window: its rings carry messages only
+  CommandService(int window, std::unique_ptr<Courier> courier, std::uint64_t capacity,
                  MemoryKind message_memory)
       : window_(window), courier_(std::move(courier)), capacity_(capacity), message_memory_(message_memory) {}
 
@@ -39,6 +41,9 @@ class CommandService final : public Pollable, private TransferWatcher {
   void add(int ring, const Command* slots, std::uint64_t* read);
   [[nodiscard]] bool is_idle() const { return courier_->is_idle(); }
   bool poll() override;
+  /// The end of the rings: starts the puts that are left in them, and prints which can't be. \return what carries them;
+  /// this must not be polled any more
+  [[nodiscard]] std::unique_ptr<Courier> release();
 
  private:
   void local_done(std::uint64_t cookie) override;
@@ -55,11 +60,12 @@ class CommandService final : public Pollable, private TransferWatcher {
   bool serve(std::size_t index);
   [[nodiscard]] bool has_next(const CommandRing& ring, const Command& slot) const;
   void start(const Command& command, std::size_t index);
+  void start_put(const Command& command);
   [[nodiscard]] NetworkOperation operation_of(const Command& command) const;
   [[nodiscard]] std::uint64_t keep(const Underway& transfer);
   void finish(CommandRing& ring);
 
-  const WindowState* window_;
+  int window_;
   std::unique_ptr<Courier> courier_;
   std::uint64_t capacity_;
   MemoryKind message_memory_;

@@ -16,8 +16,6 @@
 namespace selvage::detail {
 namespace {
 
-constexpr std::chrono::seconds parting_time{1};  ///< how long destructors wait for other ranks
-
 /// The same on all ranks for the same text (FNV-1a).
 int number_of(std::string_view operation) {
   std::uint32_t hash = 2166136261U;
@@ -195,19 +193,27 @@ void ContextState::throw_failure_of(int failed, bool have_all_failed, const std:
 
 /// On a communicator of its own: on comm_ a call that another rank gave up may still be open, which this one would match;
 /// here it can only match another parting, where some ranks skip theirs.
-void ContextState::try_barrier() noexcept {
+void ContextState::try_barrier(std::chrono::milliseconds longest,
+                               const std::function<void()>& progress) noexcept {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized || std::uncaught_exceptions() != 0) return;
   MPI_Request request = MPI_REQUEST_NULL;
-  if (MPI_Ibarrier(parting_comm_, &request) != MPI_SUCCESS || !completes_soon(request)) give_up();
+  if (MPI_Ibarrier(parting_comm_, &request) != MPI_SUCCESS || !completes_within(longest, request, progress))
+    give_up();
 }
 
-bool ContextState::completes_soon(MPI_Request& request) noexcept {
-  const auto end = std::chrono::steady_clock::now() + parting_time;
+void ContextState::try_barrier() noexcept {
+  try_barrier(parting_time, [] {});
+}
+
+bool ContextState::completes_within(std::chrono::milliseconds longest, MPI_Request& request,
+                                    const std::function<void()>& progress) noexcept {
+  const auto end = std::chrono::steady_clock::now() + longest;
   int done = 0;
   while (done == 0 && std::chrono::steady_clock::now() < end) {
     if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
+    progress();
     if (done == 0) sched_yield();
   }
   return done != 0;

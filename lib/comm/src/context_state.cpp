@@ -2,13 +2,14 @@
 
 #include "allreduce_table_file.hpp"
 #include "device.hpp"
+#include "environment_options.hpp"
 #include "gpu_aware.hpp"
 #include "measured_job.hpp"
 #include "proxy.hpp"
+#include "start_remarks.hpp"
 
 #include <selvage/comm/detail/executor.hpp>
 #include <selvage/comm/detail/field.hpp>
-#include <selvage/environment.hpp>
 
 #include <fmt/format.h>
 
@@ -18,12 +19,15 @@
 namespace selvage::detail {
 namespace {
 
-constexpr std::int64_t default_timeout_ms = 30'000;
-constexpr std::int64_t longest_timeout_ms = 86'400'000;
+constexpr std::string_view context_construction = "the construction of a Context";
 
-std::chrono::milliseconds read_timeout() {
-  return std::chrono::milliseconds(
-      environment_integer("SELVAGE_TIMEOUT_MS", default_timeout_ms, 1, longest_timeout_ms));
+/// Of a bad one all ranks hear together, once they can.
+std::chrono::milliseconds timeout_or_default() {
+  try {
+    return timeout_from_environment();
+  } catch (const Error&) {
+    return std::chrono::seconds(30);
+  }
 }
 
 /// What MPI would end the process for, or crash on.
@@ -60,7 +64,7 @@ std::span<std::byte> layout_pool_in(void* host_block) {
 }  // namespace
 
 ContextState::ContextState(MPI_Comm comm, int device, std::any space)
-    : device_(device), space_(std::move(space)), timeout_(read_timeout()) {
+    : device_(device), space_(std::move(space)), timeout_(timeout_or_default()) {
   require_ranks(comm);
   const DeviceScope scope(device_);
   comm_ = duplicate(comm);
@@ -68,10 +72,12 @@ ContextState::ContextState(MPI_Comm comm, int device, std::any space)
   parting_comm_ = duplicate(comm_);
   check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+  all_or_none(context_construction, check_environment);
   tag_limit_ = largest_tag(comm_);
   proxy_tag_ = take_tags(1);
   machine_ = topo::detect(comm_, {.gpu_pci_bus_id = device_pci_bus_id(device_)});
   yields_ = machine_.ranks_exceed_cores(rank_);
+  if (rank_ == 0) print_start_remarks(machine_, rank_);
   probe_mappings();
   share_layouts();
   const std::string refusal = first_refusal(device_memory_refusal(device_));
@@ -125,7 +131,7 @@ bool ContextState::all_part_in_order() noexcept {
     return false;
   }
   // Who has given up knows the outcome. Votes that are not waited for stay, since MPI still writes to them.
-  if (has_given_up_ || !completes_soon(request)) return false;
+  if (has_given_up_ || !completes_within(parting_time, request, [] {})) return false;
   const bool in_order = votes->lowest != 0;
   delete votes;
   return in_order;
@@ -142,7 +148,7 @@ void ContextState::probe_mappings() {
   } catch (const Error& error) {
     refusal = error.message();
   }
-  const std::vector<SharedRange> ranges = gather(mine, "the construction of a Context");
+  const std::vector<SharedRange> ranges = gather(mine, context_construction);
   for (int peer = 0; peer < size_ && refusal.empty(); ++peer) {
     if (peer == rank_ || !machine_.same_physical_host(rank_, peer)) continue;
     try {
@@ -183,7 +189,7 @@ void ContextState::probe_device_mappings() {
   } catch (const Error& error) {
     refusal = error.message();
   }
-  const std::vector<SharedRange> ranges = gather(mine, "the construction of a Context");
+  const std::vector<SharedRange> ranges = gather(mine, context_construction);
   for (int peer = 0; peer < size_ && refusal.empty(); ++peer) {
     if (peer == rank_ || !machine_.same_physical_host(rank_, peer)) continue;
     try {
@@ -198,7 +204,7 @@ void ContextState::probe_device_mappings() {
 
 void ContextState::probe_gpu_aware_mpi() {
   std::string doubt;
-  all_or_none("the construction of a Context", [&] { doubt = gpu_aware_mpi_doubt(); });
+  all_or_none(context_construction, [&] { doubt = gpu_aware_mpi_doubt(); });
   gpu_aware_refusal_ = first_refusal(doubt);
   if (gpu_aware_refusal_.empty() && size_ > 1)
     gpu_aware_refusal_ = first_refusal(try_messages_between_gpus(*this));

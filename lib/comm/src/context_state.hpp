@@ -22,6 +22,8 @@
 
 namespace selvage::detail {
 
+constexpr std::chrono::seconds parting_time{1};  ///< how long destructors wait for other ranks
+
 class Executor;
 class Proxy;
 struct Field;
@@ -91,6 +93,8 @@ class ContextState {
   /// Collective, for destructors: waits up to a second for the other ranks to come here too, and never
   /// throws. Does nothing while an exception unwinds or after MPI_Finalize.
   void try_barrier() noexcept;
+  /// The same with another bound; `progress` is called while it waits.
+  void try_barrier(std::chrono::milliseconds longest, const std::function<void()>& progress) noexcept;
   /// Says that this rank leaves something undone that others may still send messages for, or it to them. The
   /// communicators are never freed then, on any rank.
   void give_up() noexcept { has_given_up_ = true; }
@@ -133,7 +137,8 @@ class ContextState {
   void probe_mappings();
   void share_layouts();
   void wait_request(MPI_Request& request, const std::function<std::string()>& what);
-  [[nodiscard]] bool completes_soon(MPI_Request& request) noexcept;
+  [[nodiscard]] bool completes_within(std::chrono::milliseconds longest, MPI_Request& request,
+                                      const std::function<void()>& progress) noexcept;
   [[nodiscard]] bool all_part_in_order() noexcept;
   template <class Buffers>
   void wait_collective(MPI_Request& request, std::unique_ptr<Buffers>& buffers, std::string_view operation);

@@ -35,24 +35,40 @@ Courier::Courier(ContextState& context, const WindowTable& windows, int header_t
       host_copier_(make_copier(MemoryKind::host)),
       device_copier_(memory == MemoryKind::device ? make_copier(memory) : nullptr) {}
 
-/// What a receive still waits for must not be written to later; what a send still reads, or a target's
-/// acknowledgement will write to, is left behind.
+/// What a send still reads, or a target's acknowledgement will write to, is left behind.
 Courier::~Courier() {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized) return;
-  bool is_used =
-      std::ranges::any_of(transfers_, [](const Transfer& transfer) { return !transfer.is_acknowledged; });
+  cancel_receives();
   if (!requests_.empty()) context_.give_up();
+  const bool is_used = !requests_.empty() || std::ranges::any_of(transfers_, [](const Transfer& transfer) {
+    return !transfer.is_acknowledged;
+  });
+  if (is_used) static_cast<void>(new std::list<Transfer>(std::move(transfers_)));
+}
+
+void Courier::disown() {
+  class Nobody final : public TransferWatcher {
+    void local_done(std::uint64_t) override {}
+    void remote_done(std::uint64_t) override {}
+  };
+  static Nobody nobody;
+  cancel_receives();
+  for (Transfer& transfer : transfers_) transfer.watcher = &nobody;
+}
+
+/// What a receive still waits for must not be written to later.
+void Courier::cancel_receives() {
   for (std::size_t i = 0; i < requests_.size(); ++i) {
-    if (owners_[i].expected_bytes < 0) {
-      is_used = true;
-      continue;
-    }
+    if (owners_[i].expected_bytes < 0) continue;
+    context_.give_up();
     MPI_Cancel(&requests_[i]);
     MPI_Request_free(&requests_[i]);
+    --owners_[i].transfer->requests;
+    owners_[i].transfer->stage = Transfer::Stage::none;
   }
-  if (is_used) static_cast<void>(new std::list<Transfer>(std::move(transfers_)));
+  forget_done_requests();
 }
 
 Copier& Courier::copier_for(MemoryKind memory) {
@@ -80,7 +96,8 @@ void Courier::start(const NetworkOperation& operation, std::uint64_t epoch, Tran
       transfer.stage = Transfer::Stage::awaited;
       return;
     }
-    const WindowState& window = windows_.find(operation.window);
+    transfer.window = windows_.find(operation.window);
+    const WindowState& window = *transfer.window;
     window.require_inside(operation.offset, operation.bytes);
     if (operation.arrival != NetworkOperation::no_arrival) {
       window.require_inside(operation.arrival, sizeof(std::uint64_t));
@@ -248,6 +265,11 @@ bool Courier::test_requests() {
     require_whole(owners_[indices_[i]], statuses_[i], code == MPI_ERR_IN_STATUS);
     --owners_[indices_[i]].transfer->requests;
   }
+  forget_done_requests();
+  return completed > 0;
+}
+
+void Courier::forget_done_requests() {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     if (requests_[i] == MPI_REQUEST_NULL) continue;
@@ -256,7 +278,6 @@ bool Courier::test_requests() {
   }
   requests_.resize(kept);
   owners_.resize(kept);
-  return completed > 0;
 }
 
 /// A message of another length than agreed shows that ranks do different things.

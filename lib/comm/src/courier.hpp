@@ -71,6 +71,8 @@ struct Transfer {
   std::vector<std::byte> staging;
   enum class Stage { none, to_be_sent, awaited, received };
   Stage stage = Stage::none;  ///< of the payload in `staging`
+  /// Of a put or get; its memory stays while this is underway.
+  std::shared_ptr<const WindowState> window;
   NetworkOperation staged;
   bool is_local_done = false;
   std::atomic<bool> is_acknowledged = true;  ///< by the target's receiver, maybe on another thread
@@ -100,6 +102,10 @@ class Courier {
   /// \return whether something came along or is underway \throws Error{mpi}, Error{cuda}, Error{usage}
   bool progress();
   [[nodiscard]] bool is_idle() const { return transfers_.empty(); }
+  /// Whether it was made for puts and gets.
+  [[nodiscard]] bool serves_windows() const { return payload_tag_ != no_tags; }
+  /// Nobody waits for its transfers any more: what is to be received here is given up, what is put goes on.
+  void disown();
 
  private:
   void start_by_copy(const NetworkOperation& operation, const WindowState& window,
@@ -116,6 +122,8 @@ class Courier {
   static void start_mapped(const NetworkOperation& operation, std::uint64_t epoch, Transfer& transfer);
   bool advance_mapped(Transfer& transfer);
   void receive_found(Transfer& transfer);
+  void cancel_receives();
+  void forget_done_requests();
   bool test_requests();
   bool advance(Transfer& transfer);
   [[nodiscard]] Copier& copier_for(MemoryKind memory);

@@ -78,12 +78,9 @@ std::string try_message(ContextState& context, std::size_t words) {
 }  // namespace
 
 std::string gpu_aware_mpi_doubt() {
-  const auto opinion = environment_text("SELVAGE_GPU_AWARE_MPI");
-  if (opinion && *opinion != "yes" && *opinion != "no") {
-    throw Error(ErrorKind::input, fmt::format("SELVAGE_GPU_AWARE_MPI={} is neither yes nor no", *opinion));
-  }
-  if (opinion == "no") return "SELVAGE_GPU_AWARE_MPI=no";
-  if (opinion == "yes" || mpi_says_so() || goes_through_ucx_with_cuda()) return {};
+  const auto opinion = environment_switch("SELVAGE_GPU_AWARE_MPI");
+  if (opinion == false) return "SELVAGE_GPU_AWARE_MPI=no";
+  if (opinion == true || mpi_says_so() || goes_through_ucx_with_cuda()) return {};
   return "this MPI does not say that it takes device pointers (SELVAGE_GPU_AWARE_MPI=yes has it tried)";
 }
 

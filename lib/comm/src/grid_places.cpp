@@ -9,22 +9,12 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <optional>
 
 namespace selvage::detail {
 namespace {
 
 constexpr const char* variable = "SELVAGE_GRID_REORDER";
 constexpr const char* operation = "the construction of a Grid";
-
-/// Nothing where SELVAGE_GRID_REORDER doesn't say.
-std::optional<bool> said_by_environment() {
-  const auto text = environment_text(variable);
-  if (!text) return std::nullopt;
-  if (*text != "yes" && *text != "no")
-    throw Error(ErrorKind::input, fmt::format("{} is '{}'; it can be yes or no", variable, *text));
-  return *text == "yes";
-}
 
 GridPlaces in_order(std::string why) {
   return {.place_of_rank = {}, .rank_of_place = {}, .why = std::move(why)};
@@ -38,7 +28,7 @@ topo::Fabric fabric_of(const topo::Machine& machine, const MeasuredJob& job) {
 /// On rank 0.
 GridPlaces placed(const topo::Machine& machine, const MeasuredJob& job, const std::vector<int>& grid,
                   bool may_reorder, const std::function<topo::Traffic()>& traffic) {
-  if (const auto said = said_by_environment(); !said.value_or(may_reorder))
+  if (const auto said = environment_switch(variable); !said.value_or(may_reorder))
     return in_order(said ? fmt::format("{}=no", variable) : "they are not to be reordered");
   const topo::Fabric fabric = fabric_of(machine, job);
   if (fabric.is_flat())

@@ -1,5 +1,6 @@
 #include "halo_plan.hpp"
 
+#include "environment_options.hpp"
 #include "measured_job.hpp"
 #include "proxy.hpp"
 #include "registry.hpp"
@@ -7,7 +8,7 @@
 #include "transports/peer.hpp"
 #include "wait.hpp"
 
-#include <selvage/environment.hpp>
+#include <selvage/counted.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,12 +34,12 @@ std::string direction_name(Direction direction, int axes) {
 
 /// What the options leave open, the environment may force.
 void follow_environment(HaloChoices& choices) {
-  if (const auto text = environment_text("SELVAGE_TRANSPORT"); text && !choices.transport) {
-    choices.transport = parse_transport(*text);
+  if (const auto forced = transport_from_environment(); forced && !choices.transport) {
+    choices.transport = forced;
     choices.transport_forced_by = "SELVAGE_TRANSPORT";
   }
-  if (const auto text = environment_text("SELVAGE_INITIATION"); text && !choices.initiation) {
-    choices.initiation = parse_initiation(*text);
+  if (const auto forced = initiation_from_environment(); forced && !choices.initiation) {
+    choices.initiation = forced;
     choices.initiation_forced_by = "SELVAGE_INITIATION";
   }
 }
@@ -338,8 +339,8 @@ std::int64_t HaloPlan::bytes_per_exchange() const {
 
 std::string HaloPlan::explain() const {
   const Shape& shape = neighbourhood_.shape;
-  std::string text = fmt::format("halo of rank {}: {} View{}, width", context_->rank(), fields_.size(),
-                                 fields_.size() == 1 ? "" : "s");
+  std::string text =
+      fmt::format("halo of rank {}: {}, width", context_->rank(), counted(fields_.size(), "View"));
   for (int axis = 0; axis < shape.axes; ++axis) {
     text += fmt::format(" {}+{}", shape.width[axis].low, shape.width[axis].high);
   }

@@ -2,6 +2,8 @@
 #include "context_state.hpp"
 #include "list_plan.hpp"
 
+#include <selvage/counted.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,13 +41,14 @@ void ListPlan::rebuild(Executor& executor, const ListSource& source, std::int64_
 void ListPlan::require_countable(const ListSource& source, std::int64_t owned) const {
   const int rank = context_->rank();
   if (source.entries() != source.named_ranks()) {
-    throw Error(ErrorKind::usage, fmt::format("the list of rank {} names {} particles and {} ranks", rank,
-                                              source.entries(), source.named_ranks()));
+    throw Error(ErrorKind::usage,
+                fmt::format("the list of rank {} names {} and {}", rank,
+                            counted(source.entries(), "particle"), counted(source.named_ranks(), "rank")));
   }
   constexpr std::int64_t most = std::numeric_limits<int>::max();
   if (owned < 0 || owned > most || source.entries() >= most) {
-    throw Error(ErrorKind::usage, fmt::format("rank {} has {} particles and a list of {}: {} are the most",
-                                              rank, owned, source.entries(), most - 1));
+    throw Error(ErrorKind::usage, fmt::format("rank {} has {} and a list of {}: {} are the most", rank,
+                                              counted(owned, "particle"), source.entries(), most - 1));
   }
 }
 

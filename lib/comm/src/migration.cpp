@@ -4,6 +4,7 @@
 #include "make_on_device.hpp"
 
 #include <selvage/comm/migration.hpp>
+#include <selvage/counted.hpp>
 
 #include <fmt/format.h>
 
@@ -33,7 +34,7 @@ void detail::require_conserved(ContextState& context, std::int64_t before, std::
   }
   if (totals[0] == totals[1]) return;
   throw Error(ErrorKind::verification,
-              fmt::format("a Migration turns {} particles into {}", totals[0], totals[1]));
+              fmt::format("a Migration turns {} into {}", counted(totals[0], "particle"), totals[1]));
 }
 
 std::shared_ptr<detail::ListPlan> Migration::make_plan_on(detail::Executor& executor, const Context& context,

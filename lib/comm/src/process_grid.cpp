@@ -1,5 +1,6 @@
 #include "process_grid.hpp"
 
+#include <selvage/counted.hpp>
 #include <selvage/error.hpp>
 
 #include <fmt/format.h>
@@ -65,11 +66,10 @@ class Search {
 [[noreturn]] void throw_no_fit(const ProcessGridRequest& request) {
   throw Error(
       ErrorKind::input,
-      fmt::format(
-          "{} ranks can't share a grid of {} cells as {} (0 = free): the ranks per axis must multiply to "
-          "{} and no axis may have more ranks than cells",
-          request.rank_count, fmt::join(request.cells, " x "), fmt::join(request.ranks, " x "),
-          request.rank_count));
+      fmt::format("{} can't share a grid of {} cells as {} (0 = free): the ranks per axis must multiply to "
+                  "{} and no axis may have more ranks than cells",
+                  counted(request.rank_count, "rank"), fmt::join(request.cells, " x "),
+                  fmt::join(request.ranks, " x "), request.rank_count));
 }
 
 }  // namespace

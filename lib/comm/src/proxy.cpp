@@ -4,16 +4,13 @@
 
 #include <selvage/environment.hpp>
 
-#include <fmt/format.h>
+#include <exception>
+#include <iterator>
 
 namespace selvage::detail {
 
 bool Proxy::may_use_threads() {
-  const std::string who = environment_text("SELVAGE_PROXY").value_or("thread");
-  if (who == "caller") return false;
-  if (who != "thread") {
-    throw Error(ErrorKind::input, fmt::format("SELVAGE_PROXY={}: neither thread nor caller", who));
-  }
+  if (environment_word("SELVAGE_PROXY", {"thread", "caller"}) == "caller") return false;
   int provided = MPI_THREAD_SINGLE;
   check_mpi(MPI_Query_thread(&provided), "MPI_Query_thread");
   return provided == MPI_THREAD_MULTIPLE;
@@ -30,6 +27,19 @@ std::string Proxy::thread_refusal() {
   return "the proxy has no thread: MPI was not started with MPI_THREAD_MULTIPLE, or SELVAGE_PROXY=caller";
 }
 
+bool PartingCouriers::poll() {
+  for (auto courier = couriers_.begin(); courier != couriers_.end();) {
+    try {
+      static_cast<void>((*courier)->progress());
+    } catch (const Error&) {
+      courier = couriers_.erase(courier);
+      throw;
+    }
+    courier = (*courier)->is_idle() ? couriers_.erase(courier) : std::next(courier);
+  }
+  return !couriers_.empty();
+}
+
 Proxy::Proxy(ContextState& context, int header_tag)
     : context_(context),
       has_threads_(may_use_threads()),
@@ -37,9 +47,11 @@ Proxy::Proxy(ContextState& context, int header_tag)
       receiver_(context, windows_, header_tag_),
       service_(has_threads_, context.device()) {
   service_.add(receiver_);
+  service_.add(parting_);
 }
 
 Proxy::~Proxy() {
+  service_.remove(parting_);
   service_.remove(receiver_);
 }
 
@@ -50,6 +62,13 @@ std::unique_ptr<Courier> Proxy::make_courier(MemoryKind memory) {
 
 std::unique_ptr<Courier> Proxy::make_message_courier(MemoryKind memory) {
   return std::make_unique<Courier>(context_, windows_, header_tag_, Courier::no_tags, memory);
+}
+
+void Proxy::see_off(std::unique_ptr<Courier> courier) {
+  // While an exception unwinds, other ranks may never answer.
+  if (!courier->serves_windows() || courier->is_idle() || std::uncaught_exceptions() > 0) return;
+  courier->disown();
+  service_.exclusive([&] { parting_.add(std::move(courier)); });
 }
 
 void Proxy::prepare_to_receive(MemoryKind memory) {

@@ -4,11 +4,23 @@
 #include "receiver.hpp"
 #include "service.hpp"
 
+#include <list>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace selvage::detail {
+
+/// Couriers whose owners are gone, until what they carry has ended.
+class PartingCouriers final : public Pollable {
+ public:
+  void add(std::unique_ptr<Courier> courier) { couriers_.push_back(std::move(courier)); }
+  bool poll() override;
+
+ private:
+  std::list<std::unique_ptr<Courier>> couriers_;
+};
 
 /// Carries out, on a thread of its own, what kernels ask for: one per Context, made with the first object that
 /// needs it. Without MPI_THREAD_MULTIPLE there is no thread, and whoever waits calls progress().
@@ -34,6 +46,8 @@ class Proxy {
   [[nodiscard]] std::unique_ptr<Courier> make_courier(MemoryKind memory);
   /// One that carries messages with tags of their own, but no puts and gets. Not collective.
   [[nodiscard]] std::unique_ptr<Courier> make_message_courier(MemoryKind memory);
+  /// Takes over what the owner of a courier leaves underway: puts to windows end, the rest is given up.
+  void see_off(std::unique_ptr<Courier> courier);
   /// Before messages of other ranks may land in windows of this kind.
   void prepare_to_receive(MemoryKind memory);
 
@@ -52,6 +66,7 @@ class Proxy {
   int header_tag_;
   WindowTable windows_;
   Receiver receiver_;
+  PartingCouriers parting_;
   Service service_;
   std::vector<std::unique_ptr<Service>> helpers_;
 };

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <iterator>
+#include <utility>
 
 namespace selvage::detail {
 namespace {
@@ -66,16 +67,23 @@ Copier& Receiver::copier_for(MemoryKind memory) {
   return memory == MemoryKind::host ? *host_copier_ : *device_copier_;
 }
 
-void Receiver::land(const CourierHeader& header, int rank) {
-  const WindowState& window = windows_.find(header.window);
-  window.require_inside(header.offset, header.bytes);
+Receiver::Answer& Receiver::begin_answer(const CourierHeader& header, int rank) {
+  auto window = windows_.find(header.window);
+  window->require_inside(header.offset, header.bytes);
   Answer& answer = answers_.emplace_back();
   answer.header = header;
   answer.rank = rank;
+  answer.window = std::move(window);
+  return answer;
+}
+
+void Receiver::land(const CourierHeader& header, int rank) {
+  Answer& answer = begin_answer(header, rank);
+  const WindowState& window = *answer.window;
   std::byte* target = window.local.data + header.offset;
   if (header.is_inline != 0) {
     if (header.bytes > 0) std::memcpy(target, header.payload.data(), header.bytes);
-    release_arrival(header);
+    release_arrival(answer);
     return acknowledge(answer);
   }
   answer.stage = Stage::landing;
@@ -89,18 +97,19 @@ void Receiver::land(const CourierHeader& header, int rank) {
 }
 
 void Receiver::unstage(Answer& answer) {
-  const WindowState& window = windows_.find(answer.header.window);
+  const WindowState& window = *answer.window;
   Copier& copier = copier_for(window.memory);
   copier.copy(window.local.data + answer.header.offset, answer.staging.data(), answer.header.bytes);
   answer.stage = Stage::unstaging;
-  release_arrival(answer.header);
+  release_arrival(answer);
   answer.copy_ticket = copier.mark();
 }
 
 /// Publishes to this rank's kernels: the bytes that were put.
-void Receiver::release_arrival(const CourierHeader& header) {
+void Receiver::release_arrival(const Answer& answer) {
+  const CourierHeader& header = answer.header;
   if (header.arrival == NetworkOperation::no_arrival) return;
-  const WindowState& window = windows_.find(header.window);
+  const WindowState& window = *answer.window;
   copier_for(window.memory).release(arrival_word(window.local.data, header.arrival), header.arrival_value);
 }
 
@@ -114,11 +123,8 @@ void Receiver::acknowledge(Answer& answer) {
 }
 
 void Receiver::reply(const CourierHeader& header, int rank) {
-  const WindowState& window = windows_.find(header.window);
-  window.require_inside(header.offset, header.bytes);
-  Answer& answer = answers_.emplace_back();
-  answer.header = header;
-  answer.rank = rank;
+  Answer& answer = begin_answer(header, rank);
+  const WindowState& window = *answer.window;
   answer.stage = Stage::waiting;
   if (!window.staged[rank]) return send_in_order(answer);
   Copier& copier = copier_for(window.memory);
@@ -134,7 +140,7 @@ void Receiver::send_in_order(Answer& answer) {
     if (other.rank == answer.rank && (other.stage == Stage::staging || other.stage == Stage::waiting)) return;
   }
   const CourierHeader& header = answer.header;
-  const WindowState& window = windows_.find(header.window);
+  const WindowState& window = *answer.window;
   const std::byte* payload =
       window.staged[answer.rank] ? answer.staging.data() : window.local.data + header.offset;
   answer.stage = Stage::sending;
@@ -150,16 +156,14 @@ bool Receiver::is_received_or_sent(Answer& answer) {
 }
 
 bool Receiver::advance(Answer& answer) {
-  const auto is_copied = [&] {
-    return copier_for(windows_.find(answer.header.window).memory).has_done(answer.copy_ticket);
-  };
+  const auto is_copied = [&] { return copier_for(answer.window->memory).has_done(answer.copy_ticket); };
   switch (answer.stage) {
     case Stage::landing:
       if (!is_received_or_sent(answer)) return false;
       if (!answer.staging.empty()) {
         unstage(answer);
       } else {
-        release_arrival(answer.header);
+        release_arrival(answer);
         acknowledge(answer);
       }
       return true;

@@ -35,7 +35,8 @@ class Receiver final : public Pollable {
     MPI_Request request = MPI_REQUEST_NULL;
     CourierHeader header;  ///< of the put or get; of the answer itself
     int rank = 0;
-    std::vector<std::byte> staging;  ///< where the window's memory can't be given to MPI
+    std::shared_ptr<const WindowState> window;  ///< its memory stays while this is underway
+    std::vector<std::byte> staging;             ///< where the window's memory can't be given to MPI
     std::uint64_t copy_ticket = 0;
   };
 
@@ -43,7 +44,8 @@ class Receiver final : public Pollable {
   void handle(const CourierHeader& header, int rank);
   void land(const CourierHeader& header, int rank);
   void reply(const CourierHeader& header, int rank);
-  void release_arrival(const CourierHeader& header);
+  [[nodiscard]] Answer& begin_answer(const CourierHeader& header, int rank);
+  void release_arrival(const Answer& answer);
   void acknowledge(Answer& answer);
   void unstage(Answer& answer);
   /// Payloads of gets are matched in the order of their headers.

@@ -4,6 +4,8 @@
 #include "device_allreduce.hpp"
 #include "wait.hpp"
 
+#include <selvage/counted.hpp>
+
 #include <fmt/format.h>
 
 #include <utility>
@@ -123,10 +125,10 @@ void TilePlan::check() const {
 std::string TilePlan::explain() const {
   const std::int64_t tiles = (elements_.count + options_.tile_elements - 1) / options_.tile_elements;
   if (tiles_ != nullptr)
-    return fmt::format("TiledAllreduce of {} tiles between {} ranks: {}\n", tiles, context_->size(),
-                       tiles_->describe());
-  return fmt::format("TiledAllreduce of {} tiles: all are combined in finish(): {}; {}", tiles, refusal_,
-                     whole_->explain());
+    return fmt::format("TiledAllreduce of {} between {}: {}\n", counted(tiles, "tile"),
+                       counted(context_->size(), "rank"), tiles_->describe());
+  return fmt::format("TiledAllreduce of {}: all are combined in finish(): {}; {}", counted(tiles, "tile"),
+                     refusal_, whole_->explain());
 }
 
 }  // namespace selvage::detail

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <utility>
 
 namespace selvage::detail {
 namespace {
@@ -26,6 +27,8 @@ TriggerEngine::TriggerEngine(ContextState& context, const Executor& executor, st
 
 TriggerEngine::~TriggerEngine() {
   proxy_.service().remove(*this);
+  if (courier_->serves_windows()) start_rest();
+  proxy_.see_off(std::move(courier_));
   const TriggerTable::Leftovers left = table_.leftovers();
   if (std::uncaught_exceptions() > 0 || left.surplus + left.orphaned + left.unfinished == 0) return;
   fmt::print(stderr,
@@ -58,6 +61,16 @@ TriggerTable::Leftovers TriggerEngine::leftovers() {
     result = table_.leftovers();
   });
   return result;
+}
+
+/// What fires before the end, and what its ids held back: the order of one id's operations is the courier's then.
+void TriggerEngine::start_rest() {
+  try {
+    while (drain()) continue;
+    for (const TriggerTable::Fired& fired : std::exchange(held_back_, {})) start(fired);
+  } catch (const Error& error) {
+    fmt::print(stderr, "selvage: {}\n", error.what());
+  }
 }
 
 bool TriggerEngine::is_idle() {

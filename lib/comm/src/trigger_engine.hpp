@@ -44,6 +44,7 @@ class TriggerEngine final : public Pollable, private TransferWatcher {
   void start(const TriggerTable::Fired& fired);
   void conclude_failed();
   bool drain();
+  void start_rest();
 
   ContextState& context_;
   Proxy& proxy_;

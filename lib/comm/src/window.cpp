@@ -1,10 +1,16 @@
 #include "make_on_device.hpp"
 #include "mappable.hpp"
 #include "proxy.hpp"
+#include "wait.hpp"
 
 #include <selvage/comm/trigger.hpp>
 
 #include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <memory>
 
 namespace selvage {
 namespace detail {
@@ -19,31 +25,34 @@ class WindowOwner {
   WindowOwner(std::shared_ptr<ContextState> context, const Executor& executor, std::size_t bytes)
       : context_(std::move(context)), table_(context_->proxy().windows()) {
     require_same_size(bytes);
-    state_.bytes = bytes;
-    state_.memory = executor.runs_on_host() ? MemoryKind::host : MemoryKind::device;
+    state_->bytes = bytes;
+    state_->memory = executor.runs_on_host() ? MemoryKind::host : MemoryKind::device;
     context_->all_or_none(window_construction, [&] {
       context_->require_own_device(executor);
-      state_.local = allocate_mappable(*context_, executor, bytes);
+      state_->local = allocate_mappable(*context_, executor, bytes);
     });
-    context_->all_or_none(window_construction, [&] { context_->proxy().prepare_to_receive(state_.memory); });
+    context_->all_or_none(window_construction, [&] { context_->proxy().prepare_to_receive(state_->memory); });
     map_peers();
-    state_.id = table_.take_id();
+    state_->id = table_.take_id();
     table_.add(state_);
     // Nobody puts before everybody can be put to.
     context_->agree({}, window_construction);
   }
   ~WindowOwner() {
-    context_->try_barrier();
-    table_.remove(state_.id);
-    // Nobody frees what another still maps: CUDA leaves that undefined.
-    state_.mapped.clear();
+    const bool ended =
+        end_transfers(2, context_->timeout());  // this and the table hold the state: anybody else transfers
+    context_->try_barrier(context_->timeout(), [this] { context_->proxy().progress(); });
+    table_.remove(state_->id);
+    // A queue that is still there may have started others meanwhile. Nobody frees what another still maps: CUDA leaves that
+    // undefined.
+    if (ended && end_transfers(1, parting_time)) state_->mapped.clear();
     context_->try_barrier();
   }
   WindowOwner(const WindowOwner&) = delete;
   WindowOwner& operator=(const WindowOwner&) = delete;
 
   [[nodiscard]] int device() const { return context_->device(); }
-  [[nodiscard]] const WindowState& state() const { return state_; }
+  [[nodiscard]] const WindowState& state() const { return *state_; }
 
  private:
   void require_same_size(std::size_t bytes) {
@@ -58,22 +67,43 @@ class WindowOwner {
     }
   }
 
+  /// What this rank has started ends before it comes to where all ranks meet, so all of it has ended behind that.
+  /// \return whether it has ended in time
+  bool end_transfers(int holders, std::chrono::milliseconds longest) noexcept {
+    const auto have_ended = [&] {
+      context_->proxy().progress();
+      return state_.use_count() == holders;
+    };
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (finalized || std::uncaught_exceptions() != 0) return state_.use_count() == holders;
+    try {
+      wait_until(longest, context_->yields(), have_ended,
+                 [] { return "puts and gets to end before their Window does"; });
+      return true;
+    } catch (const Error& error) {
+      context_->give_up();
+      fmt::print(stderr, "selvage: {}\n", error.what());
+      return false;
+    }
+  }
+
   void map_peers() {
-    const auto name = context_->name_memory(state_.local.data, state_.bytes, state_.memory);
+    const auto name = context_->name_memory(state_->local.data, state_->bytes, state_->memory);
     const std::vector<SharedRange> ranges =
         context_->gather(name.value_or(SharedRange{}), window_construction);
-    const std::string& refusal = context_->mapping_refusal(state_.memory);
-    state_.mapped.resize(context_->size());
+    const std::string& refusal = context_->mapping_refusal(state_->memory);
+    state_->mapped.resize(context_->size());
     for (int rank = 0; rank < context_->size(); ++rank) {
-      state_.staged.push_back(state_.memory == MemoryKind::device &&
-                              !context_->waiting_kernels_refusal(rank).empty());
+      state_->staged.push_back(state_->memory == MemoryKind::device &&
+                               !context_->waiting_kernels_refusal(rank).empty());
     }
     context_->all_or_none(window_construction, [&] {
       for (int rank = 0; rank < context_->size(); ++rank) {
         if (rank == context_->rank()) {
-          state_.mapped[rank] = {state_.local.data, state_.local.owner};
+          state_->mapped[rank] = {state_->local.data, state_->local.owner};
         } else if (refusal.empty() && context_->machine().same_host(context_->rank(), rank)) {
-          state_.mapped[rank] = context_->mappings().map(ranges[rank]);
+          state_->mapped[rank] = context_->mappings().map(ranges[rank]);
         }
       }
     });
@@ -81,7 +111,7 @@ class WindowOwner {
 
   std::shared_ptr<ContextState> context_;
   WindowTable& table_;
-  WindowState state_;
+  std::shared_ptr<WindowState> state_ = std::make_shared<WindowState>();
 };
 
 }  // namespace detail

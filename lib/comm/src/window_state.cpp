@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace selvage::detail {
 
 void WindowState::require_inside(std::uint64_t offset, std::uint64_t length) const {
@@ -10,10 +12,11 @@ void WindowState::require_inside(std::uint64_t offset, std::uint64_t length) con
               fmt::format("{} bytes at offset {} of a window of {} bytes", length, offset, bytes));
 }
 
-void WindowTable::add(const WindowState& window) {
+void WindowTable::add(std::shared_ptr<const WindowState> window) {
   const std::lock_guard lock(mutex_);
-  if (windows_.size() <= static_cast<std::size_t>(window.id)) windows_.resize(window.id + 1);
-  windows_[window.id] = &window;
+  const auto index = static_cast<std::size_t>(window->id);
+  if (windows_.size() <= index) windows_.resize(index + 1);
+  windows_[index] = std::move(window);
 }
 
 void WindowTable::remove(int id) {
@@ -21,10 +24,10 @@ void WindowTable::remove(int id) {
   windows_[id] = nullptr;
 }
 
-const WindowState& WindowTable::find(int id) const {
+std::shared_ptr<const WindowState> WindowTable::find(int id) const {
   const std::lock_guard lock(mutex_);
   if (id >= 0 && static_cast<std::size_t>(id) < windows_.size() && windows_[id] != nullptr) {
-    return *windows_[id];
+    return windows_[id];
   }
   throw Error(ErrorKind::usage, fmt::format("a transfer to window {}, which is not here", id));
 }

@@ -32,14 +32,15 @@ class WindowTable {
  public:
   /// The next id; the same on all ranks that ask in the same order.
   [[nodiscard]] int take_id() { return next_id_++; }
-  void add(const WindowState& window);
+  void add(std::shared_ptr<const WindowState> window);
   void remove(int id);
+  /// Whoever holds the result keeps the window's memory.
   /// \throws Error{usage} for one that is gone
-  [[nodiscard]] const WindowState& find(int id) const;
+  [[nodiscard]] std::shared_ptr<const WindowState> find(int id) const;
 
  private:
   mutable std::mutex mutex_;
-  std::vector<const WindowState*> windows_;
+  std::vector<std::shared_ptr<const WindowState>> windows_;
   int next_id_ = 0;
 };
 

@@ -30,7 +30,7 @@ using Accumulator = std::conditional_t<sizeof(T) == 2, float, T>;
 template <class T>
 T rounded(Accumulator<T> value) {
   if constexpr (sizeof(T) == 2) {
-    return detail::narrow<T>(value);
+    return from_float<T>(value);
   } else {
     return value;
   }

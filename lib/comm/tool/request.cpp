@@ -3,6 +3,7 @@
 
 #include <selvage/error.hpp>
 #include <selvage/suggestion.hpp>
+#include <selvage/whole_number.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -10,11 +11,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <optional>
+#include <string_view>
 
 namespace selvage::tune {
 namespace {
 
 constexpr std::int64_t widest_element = 8;
+constexpr std::int64_t largest_size = std::int64_t{1} << 40;
 
 constexpr std::array all_types{ElementType::fp64, ElementType::fp32,  ElementType::fp16,
                                ElementType::bf16, ElementType::int32, ElementType::int64};
@@ -44,17 +49,38 @@ std::string unknown_argument(const std::string& argument, const CLI::App& app) {
                      did_you_mean(argument.substr(0, argument.find('=')), known));
 }
 
-void check(const Request& request) {
-  if (request.min_bytes < widest_element)
+/// "4096", "4K", "4kb" or "4KiB"; nothing for any other text.
+std::optional<std::int64_t> parse_size(std::string_view text) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  std::string unit;
+  for (const char each : text.substr(digits)) unit += static_cast<char>(std::tolower(each));
+  if (unit.ends_with('b')) unit.pop_back();
+  if (unit.size() == 2 && unit.ends_with('i')) unit.pop_back();
+  constexpr std::string_view units = "kmgt";
+  const std::size_t power = unit.empty() ? 0 : units.find(unit) + 1;
+  const auto count = whole_number(text.substr(0, digits));
+  if (!count || unit.size() > 1 || (!unit.empty() && power == 0) || *count > largest_size >> 10 * power)
+    return std::nullopt;
+  return *count << 10 * power;
+}
+
+std::int64_t size_in(const char* option, const std::string& text) {
+  const auto size = parse_size(text);
+  if (!size)
     throw Error(ErrorKind::usage,
-                fmt::format("--min {}: the smallest size is {} bytes", request.min_bytes, widest_element));
-  if (request.max_bytes != 0) static_cast<void>(powers_of_two(request.min_bytes, request.max_bytes));
+                fmt::format("{} '{}' is no size: it is such as 4096, 4K or 1M, and up to 1T", option, text));
+  if (*size < widest_element)
+    throw Error(ErrorKind::usage,
+                fmt::format("{} {}: the smallest size is {} bytes", option, text, widest_element));
+  return *size;
 }
 
 /// What is typed as text and becomes something else.
 struct Words {
   std::string operation = "sum";
   std::vector<std::string> types;
+  std::string min;
+  std::string max;
 };
 
 void declare_options(CLI::App& app, Request& request, Words& words) {
@@ -68,12 +94,8 @@ void declare_options(CLI::App& app, Request& request, Words& words) {
                  fmt::format("Element types, of {} (fp32,fp64)", fmt::join(names_of(all_types), ", ")))
       ->type_name("T,...")
       ->delimiter(',');
-  app.add_option("--min", request.min_bytes, "The smallest size; 4K and 1M work too (64)")
-      ->type_name("BYTES")
-      ->transform(CLI::AsSizeValue(false));
-  app.add_option("--max", request.max_bytes, "The largest size (16M on hosts, 256M on GPUs)")
-      ->type_name("BYTES")
-      ->transform(CLI::AsSizeValue(false));
+  app.add_option("--min", words.min, "The smallest size; 4K and 1M work too (64)")->type_name("BYTES");
+  app.add_option("--max", words.max, "The largest size (16M on hosts, 256M on GPUs)")->type_name("BYTES");
   app.add_option("--operation", words.operation,
                  "sum, average, min, max or product; a table serves all (sum)")
       ->type_name("OP");
@@ -105,14 +127,17 @@ Request parse_request(int argc, const char* const* argv) {
   request.operation = value_in(all_operations, words.operation, "operation");
   if (!words.types.empty()) request.types.clear();
   for (const std::string& type : words.types) request.types.push_back(value_in(all_types, type, "type"));
-  check(request);
+  if (app.count("--min") > 0) request.min_bytes = size_in("--min", words.min);
+  if (app.count("--max") > 0) {
+    request.max_bytes = size_in("--max", words.max);
+    static_cast<void>(powers_of_two(request.min_bytes, request.max_bytes));
+  }
   return request;
 }
 
 std::vector<std::int64_t> powers_of_two(std::int64_t least, std::int64_t most) {
-  constexpr std::int64_t largest = std::int64_t{1} << 40;
   std::vector<std::int64_t> sizes;
-  for (std::int64_t bytes = 1; bytes <= most && bytes <= largest; bytes *= 2) {
+  for (std::int64_t bytes = 1; bytes <= most && bytes <= largest_size; bytes *= 2) {
     if (bytes >= least) sizes.push_back(bytes);
   }
   if (sizes.empty())

@@ -1,6 +1,7 @@
 #include "logical_hosts.hpp"
 #include "records.hpp"
 
+#include <selvage/counted.hpp>
 #include <selvage/error.hpp>
 
 #include <fmt/format.h>
@@ -73,8 +74,8 @@ void place_on_gpu(RankPlace& place, int rank, const std::string& given,
   const auto found = std::ranges::find(gpus.value(), id, &Gpu::pci_bus_id);
   place.gpu_uuid = found != gpus.value().end()
                        ? Figure<std::string>::known(found->uuid, Source::nvml)
-                       : Figure<std::string>::unknown(fmt::format(
-                             "{} is not among the {} GPUs that NVML lists", id, gpus.value().size()));
+                       : Figure<std::string>::unknown(fmt::format("{} is not among the {} that NVML lists",
+                                                                  id, counted(gpus.value().size(), "GPU")));
 }
 
 // Launchers pass the environment on to some hosts only, so the ranks that have the variable speak for all.

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "describe_lines.hpp"
-
+#include <selvage/counted.hpp>
 #include <selvage/error.hpp>
 #include <selvage/topo/traffic.hpp>
 
@@ -10,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace selvage::topo {
@@ -38,8 +38,9 @@ inline std::uint64_t bytes_of(const TrafficEntry& entry) {
 /// \throws Error{input} where there are more ranks than slots
 inline void check_fit(std::size_t ranks, int slots) {
   if (slots >= 0 && ranks <= static_cast<std::size_t>(slots)) return;
-  throw Error(ErrorKind::input, fmt::format("{} don't fit in {}", counted(ranks, "rank"),
-                                            counted(static_cast<std::size_t>(std::max(slots, 0)), "slot")));
+  throw Error(ErrorKind::input,
+              fmt::format("{} don't fit in {}", counted(static_cast<std::int64_t>(ranks), "rank"),
+                          counted(std::max(slots, 0), "slot")));
 }
 
 }  // namespace selvage::topo

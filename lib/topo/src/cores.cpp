@@ -1,3 +1,4 @@
+#include <selvage/counted.hpp>
 #include <selvage/error.hpp>
 #include <selvage/topo/cores.hpp>
 
@@ -41,8 +42,8 @@ std::vector<Core> usable_cores(const PhysicalHost& host) {
 std::vector<CoreShare> shares_of(const std::vector<Core>& cores, int shares) {
   const auto count = static_cast<std::size_t>(std::max(shares, 0));
   if (count == 0 || cores.size() < count)
-    throw Error(ErrorKind::input,
-                fmt::format("{} usable cores are not enough for {} ranks", cores.size(), shares));
+    throw Error(ErrorKind::input, fmt::format("{} can't share {}", counted(shares, "rank"),
+                                              counted(cores.size(), "usable core")));
   std::vector<CoreShare> all;
   for (std::size_t i = 0; i < count; ++i) {
     const auto begin = cores.begin() + static_cast<std::ptrdiff_t>(cores.size() * i / count);

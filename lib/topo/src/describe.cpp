@@ -2,6 +2,7 @@
 #include "describe_lines.hpp"
 #include "logical_hosts.hpp"
 
+#include <selvage/counted.hpp>
 #include <selvage/topo/machine.hpp>
 
 #include <fmt/format.h>

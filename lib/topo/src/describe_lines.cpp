@@ -1,12 +1,10 @@
 #include "describe_lines.hpp"
 
+#include <selvage/counted.hpp>
+
 #include <array>
 
 namespace selvage::topo {
-
-std::string counted(std::size_t number, const char* one) {
-  return fmt::format("{} {}{}", number, one, number == 1 ? "" : "s");
-}
 
 std::string bytes_text(std::uint64_t bytes) {
   constexpr std::array units = {"B", "KiB", "MiB", "GiB", "TiB"};

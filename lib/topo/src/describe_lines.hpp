@@ -4,14 +4,10 @@
 
 #include <fmt/format.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 
 namespace selvage::topo {
-
-/// "1 rank", "2 ranks".
-[[nodiscard]] std::string counted(std::size_t number, const char* one);
 
 /// "80 GiB".
 [[nodiscard]] std::string bytes_text(std::uint64_t bytes);

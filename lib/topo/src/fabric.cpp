@@ -1,3 +1,4 @@
+#include <selvage/counted.hpp>
 #include <selvage/error.hpp>
 #include <selvage/topo/fabric.hpp>
 
@@ -33,7 +34,7 @@ void check_costs(const std::string& what, const std::vector<std::uint32_t>& cost
 
 void complete(FabricHost& host) {
   if (host.slots < 1 || host.slots > Fabric::max_slots) {
-    fail(fmt::format("host {} has {} slots", host.name, host.slots));
+    fail(fmt::format("host {} has {}", host.name, counted(host.slots, "slot")));
   }
   if (host.slot_costs.empty()) return;
   const auto size = static_cast<std::size_t>(host.slots);
@@ -93,8 +94,8 @@ void Fabric::number_slots() {
   }
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
     if (slots_of_[host].size() == static_cast<std::size_t>(hosts_[host].slots)) continue;
-    fail(
-        fmt::format("host {} has {} slots, {} were given", host, hosts_[host].slots, slots_of_[host].size()));
+    fail(fmt::format("host {} has {}, {} were given", host, counted(hosts_[host].slots, "slot"),
+                     slots_of_[host].size()));
   }
 }
 

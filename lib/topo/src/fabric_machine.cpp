@@ -1,6 +1,6 @@
-#include "describe_lines.hpp"
 #include "host_tree.hpp"
 
+#include <selvage/counted.hpp>
 #include <selvage/error.hpp>
 #include <selvage/topo/fabric.hpp>
 
@@ -165,7 +165,7 @@ Fabric fabric_of_gpus(const PhysicalHost& host, const MachineCosts& costs) {
     }
   }
   FabricParts parts;
-  parts.description = fmt::format("{} GPUs of {}", gpus, host.name);
+  parts.description = fmt::format("{} of {}", counted(gpus, "GPU"), host.name);
   parts.hosts.push_back(std::move(slots));
   parts.host_costs = {0};
   return Fabric(std::move(parts));

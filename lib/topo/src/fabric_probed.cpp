@@ -1,6 +1,6 @@
-#include "describe_lines.hpp"
 #include "host_tree.hpp"
 
+#include <selvage/counted.hpp>
 #include <selvage/error.hpp>
 #include <selvage/topo/probe.hpp>
 

@@ -1,3 +1,4 @@
+#include <selvage/counted.hpp>
 #include <selvage/error.hpp>
 #include <selvage/topo/job_placement.hpp>
 
@@ -64,8 +65,9 @@ MPI_Comm reordered(MPI_Comm comm, const Placement& placement) {
   check_mpi(MPI_Comm_size(comm, &size), "MPI_Comm_size");
   const std::vector<int>& slots = placement.slots();
   if (placement.rank_count() != size || placement.slot_count() != size) {
-    throw Error(ErrorKind::input, fmt::format("a placement of {} ranks on {} slots for {} processes",
-                                              placement.rank_count(), placement.slot_count(), size));
+    throw Error(ErrorKind::input,
+                fmt::format("a placement of {} on {} for {}", counted(placement.rank_count(), "rank"),
+                            counted(placement.slot_count(), "slot"), counted(size, "process", "processes")));
   }
   const int new_rank = static_cast<int>(std::find(slots.begin(), slots.end(), rank) - slots.begin());
   MPI_Comm result = MPI_COMM_NULL;

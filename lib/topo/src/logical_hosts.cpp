@@ -1,5 +1,6 @@
 #include "logical_hosts.hpp"
 
+#include <selvage/counted.hpp>
 #include <selvage/error.hpp>
 
 #include <fmt/format.h>
@@ -50,8 +51,8 @@ std::vector<int> split_into_logical_hosts(const std::vector<int>& physical_host,
                          ? static_cast<long long>(wanted.hosts) * wanted.ranks.front()
                          : std::accumulate(wanted.ranks.begin(), wanted.ranks.end(), 0LL);
   if (total != static_cast<long long>(physical_host.size())) {
-    throw Error(ErrorKind::input, fmt::format("{}={} makes {} ranks, but the job has {}",
-                                              logical_hosts_variable, text, total, physical_host.size()));
+    throw Error(ErrorKind::input, fmt::format("{}={} makes {}, but the job has {}", logical_hosts_variable,
+                                              text, counted(total, "rank"), physical_host.size()));
   }
   struct Group {
     int logical = 0;
@@ -76,8 +77,8 @@ std::vector<int> split_into_logical_hosts(const std::vector<int>& physical_host,
     if (group.free == 0) continue;
     throw Error(
         ErrorKind::input,
-        fmt::format("{}={} does not fit: physical host {} has {} ranks, which don't fill its pretended hosts",
-                    logical_hosts_variable, text, physical, group.ranks));
+        fmt::format("{}={} does not fit: physical host {} has {}, which don't fill its pretended hosts",
+                    logical_hosts_variable, text, physical, counted(group.ranks, "rank")));
   }
   return logical_host;
 }

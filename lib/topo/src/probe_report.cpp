@@ -1,5 +1,4 @@
-#include "describe_lines.hpp"
-
+#include <selvage/counted.hpp>
 #include <selvage/topo/probe.hpp>
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "cpu_list.hpp"
-#include "describe_lines.hpp"
 
+#include <selvage/counted.hpp>
 #include <selvage/error.hpp>
 #include <selvage/topo/rank_files.hpp>
 

@@ -4,6 +4,7 @@
 #include "networks/tree.hpp"
 #include "random.hpp"
 
+#include <selvage/counted.hpp>
 #include <selvage/error.hpp>
 #include <selvage/topo/fabric.hpp>
 
@@ -36,9 +37,8 @@ template <typename NetworkType, typename Distance>
 Fabric fabric_on(const SimulatedFabric& options, std::shared_ptr<const NetworkType> network, const char* kind,
                  const Distance& distance) {
   FabricParts parts;
-  parts.description =
-      fmt::format("{}{}, {} hosts of {} slots", kind, options.fragmented ? ", fragmented" : "", options.hosts,
-                  options.slots_per_host);
+  parts.description = fmt::format("{}{}, {} of {}", kind, options.fragmented ? ", fragmented" : "",
+                                  counted(options.hosts, "host"), counted(options.slots_per_host, "slot"));
   parts.endpoints = draw_hosts(options, network->endpoint_count());
   const auto hosts = static_cast<std::size_t>(options.hosts);
   parts.host_costs.assign(hosts * hosts, 0);
@@ -56,7 +56,7 @@ Fabric fabric_on(const SimulatedFabric& options, std::shared_ptr<const NetworkTy
 
 Fabric flat_fabric(const SimulatedFabric& options) {
   FabricParts parts;
-  parts.description = fmt::format("flat, {} slots", options.hosts * options.slots_per_host);
+  parts.description = fmt::format("flat, {}", counted(options.hosts * options.slots_per_host, "slot"));
   parts.hosts.push_back({"h0000", options.hosts * options.slots_per_host, {}});
   parts.host_costs = {0};
   return Fabric(std::move(parts));
@@ -95,7 +95,7 @@ Fabric pcie_fabric(const SimulatedFabric& options) {
   const auto network = std::make_shared<const TreeNetwork>(gpu_tree(gpus));
   constexpr std::array<std::uint32_t, 6> costs = {0, 10, 25, 42, 45, 60};
   FabricParts parts;
-  parts.description = fmt::format("PCIe trees of {} GPUs", gpus);
+  parts.description = fmt::format("PCIe trees of {}", counted(gpus, "GPU"));
   for (int a = 0; a < gpus; ++a) {
     parts.hosts.push_back({fmt::format("gpu{}", a), 1, {}});
     for (int b = 0; b < gpus; ++b) parts.host_costs.push_back(costs[network->levels_to_common_switch(a, b)]);
@@ -116,8 +116,9 @@ std::array<int, 3> torus_dims(int hosts) {
 Fabric simulated_fabric(const SimulatedFabric& options) {
   if (options.hosts < 1 || options.hosts > Fabric::max_hosts || options.slots_per_host < 1 ||
       options.slots_per_host > Fabric::max_slots / options.hosts) {
-    throw Error(ErrorKind::input, fmt::format("a simulated fabric of {} hosts with {} slots each",
-                                              options.hosts, options.slots_per_host));
+    throw Error(ErrorKind::input,
+                fmt::format("a simulated fabric of {} with {} each", counted(options.hosts, "host"),
+                            counted(options.slots_per_host, "slot")));
   }
   const int machine = options.fragmented ? 2 * options.hosts : options.hosts;
   const auto level = [](const auto& network, int a, int b) { return network.level(a, b); };

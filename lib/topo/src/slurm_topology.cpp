@@ -2,6 +2,7 @@
 #include "slurm_lines.hpp"
 #include "text_file.hpp"
 
+#include <selvage/counted.hpp>
 #include <selvage/error.hpp>
 #include <selvage/topo/fabric.hpp>
 
@@ -186,7 +187,8 @@ Fabric fabric_from_slurm(std::string_view text, const std::string& name,
   const std::size_t hosts = parts.endpoints.size();
   const auto slots = static_cast<std::size_t>(std::max(options.slots_per_host, 0));
   if (slots > static_cast<std::size_t>(Fabric::max_slots) / hosts) {
-    throw Error(ErrorKind::input, fmt::format("{} hosts with {} slots each", hosts, slots));
+    throw Error(ErrorKind::input,
+                fmt::format("{} with {} each", counted(hosts, "host"), counted(slots, "slot")));
   }
   const std::size_t pairs = options.costs.same_host == 1 ? 0 : slots * slots;
   for (const int endpoint : parts.endpoints) {
@@ -197,7 +199,8 @@ Fabric fabric_from_slurm(std::string_view text, const std::string& name,
       parts.host_costs.push_back(options.costs.per_level * levels);
     }
   }
-  parts.description = fmt::format("{}, {} hosts of {} slots", name, hosts, options.slots_per_host);
+  parts.description =
+      fmt::format("{}, {} of {}", name, counted(hosts, "host"), counted(options.slots_per_host, "slot"));
   parts.network = network;
   return Fabric(std::move(parts));
 }

@@ -1,3 +1,4 @@
+#include <selvage/counted.hpp>
 #include <selvage/error.hpp>
 #include <selvage/topo/three_phases.hpp>
 
@@ -121,8 +122,9 @@ ThreePhasePlacement place_in_three_phases(const MappingProblem& problem, const F
 std::vector<Figure<CoreShare>> place_on_cores(const MappingProblem& problem, const Placement& placement,
                                               const Machine& machine, const Phase& phase) {
   if (placement.slot_count() != machine.rank_count())
-    throw Error(ErrorKind::input, fmt::format("a placement in {} slots on a machine of {} ranks",
-                                              placement.slot_count(), machine.rank_count()));
+    throw Error(ErrorKind::input,
+                fmt::format("a placement in {} on a machine of {}", counted(placement.slot_count(), "slot"),
+                            counted(machine.rank_count(), "rank")));
   const auto ranks = static_cast<std::size_t>(placement.rank_count());
   std::vector<std::vector<int>> ranks_of(machine.physical_hosts().size());
   for (std::size_t rank = 0; rank < ranks; ++rank) {

@@ -78,9 +78,6 @@ Fabric fabric_without_machine(const FabricOptions& options, int ranks) {
     return fabric_from_probes(read_probes(options.fabric.substr(probed_prefix.size())));
   }
   SimulatedFabric simulated = simulated_fabric_named(options.fabric);
-  if (options.slots_per_host < 1) {
-    throw Error(ErrorKind::input, fmt::format("{} slots per host", options.slots_per_host));
-  }
   simulated.slots_per_host = options.slots_per_host;
   simulated.hosts = std::max(1, (ranks + options.slots_per_host - 1) / options.slots_per_host);
   simulated.seed = options.seed;

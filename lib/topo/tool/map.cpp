@@ -1,9 +1,10 @@
 #include "command.hpp"
-#include "describe_lines.hpp"
 #include "fabric_option.hpp"
+#include "number_option.hpp"
 #include "text_file.hpp"
 #include "traffic_option.hpp"
 
+#include <selvage/counted.hpp>
 #include <selvage/topo/placement.hpp>
 #include <selvage/topo/rank_files.hpp>
 #include <selvage/topo/three_phases.hpp>
@@ -192,10 +193,13 @@ Work declare_map(CLI::App& app) {
                  "SLURM_JOB_NODELIST");
   app.add_option("--slots-per-host", options->fabric.slots_per_host,
                  "GPUs per host, where the fabric doesn't say")
+      ->transform(whole_number_from(1, Fabric::max_slots))
       ->capture_default_str();
   app.add_option("--grid", options->traffic.grid, "The process grid of the ranks, such as 8x8x8, for blocks");
   app.add_option("--routing", options->routing, "fixed or adaptive")->capture_default_str();
-  app.add_option("--seed", options->fabric.seed, "Of what is drawn")->capture_default_str();
+  app.add_option("--seed", options->fabric.seed, "Of what is drawn")
+      ->transform(whole_number_from(0))
+      ->capture_default_str();
   app.add_option("--output", options->output, "Write the placement to this file, as JSON");
   app.add_flag("--links", options->links, "Also list the load of each link");
   app.add_flag("--json", options->as_json, "Print JSON instead of tables")->disable_flag_override();

@@ -1,6 +1,7 @@
 #include "command.hpp"
-#include "describe_lines.hpp"
+#include "number_option.hpp"
 
+#include <selvage/counted.hpp>
 #include <selvage/error.hpp>
 #include <selvage/topo/traffic_file.hpp>
 
@@ -8,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -110,7 +112,6 @@ std::string table_of(const Traffic& traffic, const Options& options) {
 
 std::string reported(const Options& options, bool speaks) {
   if (options.traffic.empty()) throw Error(ErrorKind::usage, "--traffic FILE is needed");
-  if (options.pairs < 0) throw Error(ErrorKind::usage, fmt::format("--pairs is {}", options.pairs));
   if (!speaks) return "";
   const Traffic traffic = read_traffic(options.traffic);
   return options.as_json ? json_of(traffic, options).dump(2) + '\n' : table_of(traffic, options);
@@ -123,6 +124,7 @@ Work declare_profile(CLI::App& app) {
   app.add_option("--traffic", options->traffic,
                  "What a program left that ran under libselvage_profile.so (HDF5), or CSV (*.csv)");
   app.add_option("--pairs", options->pairs, "How many pairs of ranks to list, those that sent most")
+      ->transform(whole_number_from(0, std::numeric_limits<int>::max()))
       ->capture_default_str();
   app.add_flag("--json", options->as_json, "Print JSON instead of tables")->disable_flag_override();
   return [options](bool speaks) { return reported(*options, speaks); };

@@ -1,5 +1,6 @@
 #include "command.hpp"
 #include "fabric_option.hpp"
+#include "number_option.hpp"
 #include "simulation_report.hpp"
 #include "text_file.hpp"
 #include "traffic_option.hpp"
@@ -15,6 +16,8 @@
 
 namespace selvage::topo::tool {
 namespace {
+
+constexpr int most_seeds = 1'000'000;
 
 struct SimulateOptions {
   std::string suite;
@@ -38,8 +41,6 @@ std::vector<Case> cases_of(const SimulateOptions& options) {
   const bool is_one = !options.traffic.pattern.empty() || !options.traffic.traffic.empty();
   if (options.suite.empty() != is_one)
     throw Error(ErrorKind::usage, "one of --suite NAME, --pattern NAME and --traffic FILE is needed");
-  if (options.seeds < 1)
-    throw Error(ErrorKind::usage, fmt::format("--seeds is {}, not 1 or more", options.seeds));
   if (is_one) {
     Pattern pattern = traffic_of(options.traffic);
     return {{.request = {.pattern = pattern.name,
@@ -86,8 +87,12 @@ Work declare_simulate(CLI::App& app) {
   app.add_option("--fabric", options->fabric,
                  "flat, fat-tree, dragonfly or torus, each also with -fragmented, or pcie-tree")
       ->capture_default_str();
-  app.add_option("--slots-per-host", options->slots_per_host, "GPUs per host")->capture_default_str();
-  app.add_option("--seeds", options->seeds, "Allocations to draw")->capture_default_str();
+  app.add_option("--slots-per-host", options->slots_per_host, "GPUs per host")
+      ->transform(whole_number_from(1, Fabric::max_slots))
+      ->capture_default_str();
+  app.add_option("--seeds", options->seeds, "Allocations to draw")
+      ->transform(whole_number_from(1, most_seeds))
+      ->capture_default_str();
   app.add_option("--routing", options->routing, "fixed or adaptive")->capture_default_str();
   app.add_option("--records", options->records, "Also write the JSON records to this file");
   app.add_option("--table", options->table, "Also write the table to this file");

@@ -246,7 +246,7 @@ TEST(QueuePlacements, FollowTheEnvironmentUnlessForced) {
   EXPECT_FALSE(is_fetched({.placement = QueuePlacement::host}));
   const ScopedVariable mistyped("SELVAGE_QUEUE_PLACEMENT", "gpu");
   EXPECT_EQ(message_on_all_ranks(ErrorKind::input, [&] { static_cast<void>(is_fetched({})); }),
-            "\"gpu\" is no queue placement: there are host, device");
+            "SELVAGE_QUEUE_PLACEMENT=gpu: \"gpu\" is no queue placement: there are host, device");
 }
 
 /// Ring 0 puts to this rank, ring 1 to one that doesn't answer yet.

@@ -100,7 +100,7 @@ TEST_F(GridOrder, RefusesAnEnvironmentThatItCantRead) {
   if (context_.rank() == 0) setenv("SELVAGE_GRID_REORDER", "maybe", 1);
   const std::string message =
       message_on_all_ranks(ErrorKind::input, [&] { const Grid<2> grid(context_, rows); });
-  EXPECT_EQ(message, "SELVAGE_GRID_REORDER is 'maybe'; it can be yes or no (on rank 0)");
+  EXPECT_EQ(message, "SELVAGE_GRID_REORDER=maybe: there are yes, no (on rank 0)");
 }
 
 TEST_F(GridOrder, RefusesRanksThatDisagree) {

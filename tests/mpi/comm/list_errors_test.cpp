@@ -98,7 +98,7 @@ TEST_P(ListErrors, CountParticlesAndRanks) {
   std::vector<int> ranks(2, after());
   if (last()) ranks.pop_back();
   expect_from_last(rebuild_error({0, 1}, ranks),
-                   "the list of " + last_rank() + " names 2 particles and 1 ranks");
+                   "the list of " + last_rank() + " names 2 particles and 1 rank");
 }
 
 TEST_P(ListErrors, RefuseARankThatIsNoNeighbour) {

@@ -114,7 +114,7 @@ TEST_F(TransportChoice, NamesABadOpinionOfMpi) {
   if (on_host) GTEST_SKIP() << "nobody asks";
   const ScopedVariable opinion("SELVAGE_GPU_AWARE_MPI", "perhaps");
   EXPECT_EQ(message_on_all_ranks(ErrorKind::input, [] { const Context context(MPI_COMM_WORLD); }),
-            "SELVAGE_GPU_AWARE_MPI=perhaps is neither yes nor no");
+            "SELVAGE_GPU_AWARE_MPI=perhaps: there are yes, no");
 }
 
 TEST_F(TransportChoice, TakesAnEmptyVariableForNone) {
@@ -129,12 +129,14 @@ TEST_F(TransportChoice, ListsWhatThereIsForABadVariable) {
     const std::string message =
         message_on_all_ranks(ErrorKind::input, [&] { static_cast<void>(explain({.width = 1}, shared_)); });
     EXPECT_EQ(message,
-              "\"pigeon\" is no transport: there are peer, copy_engine, mpi_direct, mpi_staged, ring");
+              "SELVAGE_TRANSPORT=pigeon: \"pigeon\" is no transport: there are peer, copy_engine, "
+              "mpi_direct, mpi_staged, ring");
   }
   const ScopedVariable initiation("SELVAGE_INITIATION", "now");
   const std::string message =
       message_on_all_ranks(ErrorKind::input, [&] { static_cast<void>(explain({.width = 1}, shared_)); });
-  EXPECT_EQ(message, "\"now\" is no initiation: there are host, stream, queue, kernel");
+  EXPECT_EQ(message,
+            "SELVAGE_INITIATION=now: \"now\" is no initiation: there are host, stream, queue, kernel");
 }
 
 TEST_F(TransportChoice, NamesRanksWhoseEnvironmentsDiffer) {

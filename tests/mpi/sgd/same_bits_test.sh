@@ -46,7 +46,7 @@ grep -q "bucket 0, 4 gradients: ReduceScatter of 180 x 8 bytes between 2 ranks" 
 [[ -z $(figure_of "$scratch/one" share_blocked) ]] || fail "a rank alone is blocked by others"
 # A rank's last kernel publishes tiles, which are added up while others' still run.
 expect_success 2 "${training[@]}" --out "$scratch/tiles" --set comm.tiles=true
-grep -q "the last layer's gradients: TiledAllreduce of 1 tiles between 2 ranks" "$scratch/tiles/run.json" ||
+grep -q "the last layer's gradients: TiledAllreduce of 1 tile between 2 ranks" "$scratch/tiles/run.json" ||
   fail "tiles are not combined one by one"
 # A model of one layer, all in tiles; a first layer that is cut in four, and one whose tiles are several.
 for model in "--set model.hidden=[]" "--set model.hidden=[] --set comm.bucket_bytes=32" "--set model.hidden=[5000]"; do

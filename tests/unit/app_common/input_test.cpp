@@ -207,6 +207,15 @@ TEST(TomlInput, CitesTheFlagWhoseValueIsWrong) {
             "--steps: run.steps must be at least 0, but is -5");
 }
 
+TEST(TomlInput, TakesNothingBehindTheNumberOfAnOverride) {
+  for (const char* text : {"5 # percent", "5,", "5, other = 1", "5\nother = 1", "5x", "9223372036854775808",
+                           "18446744073709551616", "1e400", "", " "}) {
+    Input input = parse("", {{"run.steps", text, "--steps"}});
+    EXPECT_EQ(input_error([&] { static_cast<void>(input.get<std::int64_t>("run.steps", 1)); }),
+              "--steps: run.steps must be a whole number, but is \"" + std::string(text) + "\"");
+  }
+}
+
 TEST(TomlInput, RefusesAnOverrideWithoutAKey) {
   EXPECT_NE(input_error([] {
               (void)parse("", {{"run steps", "3"}});

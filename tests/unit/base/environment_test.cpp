@@ -62,5 +62,42 @@ TEST_F(Environment, DoesNotCheckTheFallbackAgainstTheRange) {
   EXPECT_EQ(environment_integer(variable, -1, 1, 100), -1);
 }
 
+TEST_F(Environment, ListsTheWordsForABadOne) {
+  EXPECT_FALSE(environment_word(variable, {"thread", "caller"}));
+  set("caller");
+  EXPECT_EQ(environment_word(variable, {"thread", "caller"}), "caller");
+  set("Caller");
+  try {
+    static_cast<void>(environment_word(variable, {"thread", "caller"}));
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::input);
+    EXPECT_EQ(error.message(), "SELVAGE_TEST_VARIABLE=Caller: there are thread, caller");
+  }
+}
+
+TEST_F(Environment, ReadsSwitches) {
+  EXPECT_FALSE(environment_switch(variable));
+  set("yes");
+  EXPECT_EQ(environment_switch(variable), true);
+  set("no");
+  EXPECT_EQ(environment_switch(variable), false);
+  set("1");
+  EXPECT_THROW(static_cast<void>(environment_switch(variable)), Error);
+}
+
+TEST_F(Environment, NamesTheKnownVariableMostLikeAnUnknownOne) {
+  EXPECT_TRUE(remarks_on_unknown_variables().empty());
+  setenv("SELVAGE_TRANPORT", "peer", 1);
+  auto remarks = remarks_on_unknown_variables();
+  unsetenv("SELVAGE_TRANPORT");
+  ASSERT_EQ(remarks.size(), 1U);
+  EXPECT_EQ(remarks[0], "SELVAGE_TRANPORT is set, and nothing reads it: did you mean SELVAGE_TRANSPORT?");
+  set("x");
+  remarks = remarks_on_unknown_variables();
+  ASSERT_EQ(remarks.size(), 1U);
+  EXPECT_EQ(remarks[0], "SELVAGE_TEST_VARIABLE is set, and nothing reads it");
+}
+
 }  // namespace
 }  // namespace selvage::test

@@ -147,7 +147,11 @@ TEST_F(TuneTool, RefusesWhatItCannotFollow) {
   expect_usage(2, "--operation sun", "unknown operation 'sun', did you mean 'sum'?");
   expect_usage(2, "--min 100 --max 120", "there is no power of two from --min 100 to --max 120");
   expect_usage(2, "--min 4", "--min 4: the smallest size is 8 bytes");
-  expect_usage(2, "--min x", "");
+  for (const char* value : {"-1", "9223372036854775808", "1e400", "", "0x10", "5x", "1.5K", "2T"})
+    expect_usage(1, fmt::format("--min '{}'", value),
+                 fmt::format("--min '{}' is no size: it is such as", value));
+  expect_usage(1, "--max -1", "--max '-1' is no size: it is such as");
+  expect_usage(1, "--max 0", "--max 0: the smallest size is 8 bytes");
 }
 
 TEST_F(TuneTool, ExplainsItselfOnce) {

@@ -114,7 +114,7 @@ TEST(Assemble, FindsTheCallersGpuInTheInventory) {
   records[3].gpu_pci_bus_id = "0000:1b:00.0";
   const Machine machine = assemble(records);
   EXPECT_EQ(machine.place(0).gpu_uuid, Figure<std::string>::known("GPU-7", Source::nvml));
-  EXPECT_EQ(machine.place(2).gpu_uuid.reason(), "0000:3b:00.0 is not among the 1 GPUs that NVML lists");
+  EXPECT_EQ(machine.place(2).gpu_uuid.reason(), "0000:3b:00.0 is not among the 1 GPU that NVML lists");
   EXPECT_EQ(machine.place(3).gpu_uuid.reason(), "built without hwloc");
   EXPECT_EQ(machine.place(1).gpu_pci_bus_id.reason(), "the caller named none");
   EXPECT_FALSE(machine.same_gpu(0, 3));

@@ -51,8 +51,8 @@ TEST(Cores, AreSharedEvenlyAmongNeighbours) {
   EXPECT_EQ(selvage::topo::cpus_of(shares[0]), (std::vector{0, 1}));
   EXPECT_EQ(selvage::topo::cpus_of(shares[1]), (std::vector{2, 3, 4}));
   EXPECT_EQ(selvage::topo::cpus_of(shares[2]), (std::vector{5, 6, 7}));
-  EXPECT_EQ(input_error([&] { (void)shares_of(cores, 9); }), "8 usable cores are not enough for 9 ranks");
-  EXPECT_EQ(input_error([&] { (void)shares_of(cores, 0); }), "8 usable cores are not enough for 0 ranks");
+  EXPECT_EQ(input_error([&] { (void)shares_of(cores, 9); }), "9 ranks can't share 8 usable cores");
+  EXPECT_EQ(input_error([&] { (void)shares_of(cores, 0); }), "0 ranks can't share 8 usable cores");
 }
 
 TEST(Cores, SayWhyThereAreNone) {
@@ -145,8 +145,7 @@ TEST(SecondPhase, TakesFarCoresWhereTheNearOnesAreTooFew) {
 
 TEST(SecondPhase, SaysWhyARankHasNoCores) {
   const Machine crowded = machine_of({host_with_cores("a", 1, 1, 1)}, {rank_on(0, {0}), rank_on(0, {0})});
-  EXPECT_EQ(placed_on_cores(crowded, Traffic(2, {})).at(1).reason(),
-            "1 usable cores are not enough for 2 ranks");
+  EXPECT_EQ(placed_on_cores(crowded, Traffic(2, {})).at(1).reason(), "2 ranks can't share 1 usable core");
   const Machine unknown = machine_of({host_named("b")}, {rank_on(0, {0})});
   EXPECT_EQ(placed_on_cores(unknown, Traffic(1, {})).at(0).reason(),
             "the cores of host b are unknown: not looked for");
@@ -156,7 +155,7 @@ TEST(SecondPhase, SaysWhyARankHasNoCores) {
               (void)place_on_cores({.traffic = traffic, .fabric = fabric, .grid = {}}, Placement({1}, 2),
                                    unknown);
             }),
-            "a placement in 2 slots on a machine of 1 ranks");
+            "a placement in 2 slots on a machine of 1 rank");
 }
 
 }  // namespace

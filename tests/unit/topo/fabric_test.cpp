@@ -49,7 +49,7 @@ TEST(Fabric, RefusesPartsThatContradictEachOther) {
   EXPECT_EQ(message(wrong), "hosts of 2: 3 costs");
   wrong = parts;
   wrong.slot_hosts = {0, 0};
-  EXPECT_EQ(message(wrong), "host 0 has 1 slots, 2 were given");
+  EXPECT_EQ(message(wrong), "host 0 has 1 slot, 2 were given");
   wrong = parts;
   wrong.slot_hosts = {0, 2};
   EXPECT_EQ(message(wrong), "slot 1 is on host 2 of 2");

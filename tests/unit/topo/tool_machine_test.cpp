@@ -120,7 +120,7 @@ TEST_F(TopoToolMachine, AsksScontrolForSwitches) {
   const Ended ended =
       tool_beside_scontrol(script, "map --pattern 2d-2x1 --fabric scontrol --nodes n0,n3 --slots-per-host 1");
   EXPECT_EQ(ended.exit_code, 0);
-  EXPECT_NE(ended.output.find("scontrol show topology, 2 hosts of 1 slots"), std::string::npos)
+  EXPECT_NE(ended.output.find("scontrol show topology, 2 hosts of 1 slot"), std::string::npos)
       << ended.output;
 }
 

@@ -226,7 +226,7 @@ TEST_F(TopoToolFiles, EndsWithTwoAndOneMessageOnBadInput) {
       {"map --pattern 2d-2x2 --fabric flat --routing fast", "--routing is 'fast'"},
       {"map --pattern 2d-2x2 --fabric flat --grid 3x3", "--grid 3x3 is not of the 4 ranks of the traffic"},
       {"map --pattern 2d-2x2 --fabric flat --nodes n0", "--nodes chooses from a topology.conf"},
-      {"map --pattern 2d-2x2 --fabric flat --slots-per-host 0", "0 slots per host"},
+      {"map --pattern 2d-2x2 --fabric flat --slots-per-host 0", "'0' is not a whole number from 1 to 131072"},
       {"map --pattern 2d-2x2 --fabric flat --slots-per-host many", "--slots-per-host"},
       {"map --pattern 2d-2x2", "4 ranks don't fit in 1 slot"},
       {"map --patern 2d-2x2", "unknown option '--patern', did you mean '--pattern'?"},
@@ -235,7 +235,7 @@ TEST_F(TopoToolFiles, EndsWithTwoAndOneMessageOnBadInput) {
       {"map --pattern 2d-2x2 --fabric slurm:" + no_tree, no_tree + ":1: one of Nodes and Switches is needed"},
       {"simulate", "one of --suite NAME, --pattern NAME and --traffic FILE is needed"},
       {"simulate --suite papr", "did you mean 'paper'?"},
-      {"simulate --pattern 2d-4x4 --seeds 0", "--seeds is 0, not 1 or more"},
+      {"simulate --pattern 2d-4x4 --seeds 0", "--seeds: '0' is not a whole number from 1 to 1000000"},
       {"rankfile", "--placement FILE and --format NAME are needed"},
       {"rankfile --placement /nowhere --format slurm", "cannot read /nowhere"},
       {"rankfile --format slurm --placement " + bad_json, bad_json + ": it is not JSON"},
@@ -250,6 +250,26 @@ TEST_F(TopoToolFiles, EndsWithTwoAndOneMessageOnBadInput) {
     EXPECT_EQ(occurrences(ended.output, "selvage-topo: "), 1) << arguments << "\n" << ended.output;
     EXPECT_NE(ended.output.find(message), std::string::npos) << arguments << "\n" << ended.output;
   }
+}
+
+TEST_F(TopoToolFiles, TakesDecimalWholeNumbersAlone) {
+  const auto expect_refusal = [](const std::string& command, const std::string& option, const char* value) {
+    const Ended ended = tool(fmt::format("{} {} '{}'", command, option, value));
+    const std::string message =
+        fmt::format("selvage-topo: {}: '{}' is not a whole number from ", option, value);
+    EXPECT_EQ(ended.exit_code, 2) << option << " " << value;
+    EXPECT_EQ(ended.output.find(message), 0U) << ended.output;
+  };
+  for (const char* value : {"-1", "9223372036854775808", "18446744073709551616", "1e400", "", " ", "0x10",
+                            "5x", "1.5", "nan", "inf"})
+    expect_refusal("map --pattern 2d-2x2 --fabric flat", "--seed", value);
+  for (const char* value : {"-1", "0x10", "18446744073709551616"}) {
+    expect_refusal("map --pattern 2d-2x2 --fabric flat", "--slots-per-host", value);
+    expect_refusal("simulate --pattern 2d-4x4", "--slots-per-host", value);
+    expect_refusal("simulate --pattern 2d-4x4", "--seeds", value);
+    expect_refusal("profile --traffic /nowhere.csv", "--pairs", value);
+  }
+  EXPECT_EQ(tool("map --pattern 2d-2x2 --fabric flat --seed 9223372036854775807").exit_code, 0);
 }
 
 TEST_F(TopoToolFiles, EndsWithOneWhenAFileCannotBeWritten) {

@@ -17,7 +17,7 @@ using Accumulator = std::conditional_t<sizeof(T) == 2, float, T>;
 template <class T>
 KOKKOS_INLINE_FUNCTION Accumulator<T> to_accumulator(T value) {
   if constexpr (sizeof(T) == 2) {
-    return widen(value);
+    return to_float(value);
   } else {
     return value;
   }
@@ -25,7 +25,7 @@ KOKKOS_INLINE_FUNCTION Accumulator<T> to_accumulator(T value) {
 template <class T>
 KOKKOS_INLINE_FUNCTION T from_accumulator(Accumulator<T> value) {
   if constexpr (sizeof(T) == 2) {
-    return narrow<T>(value);
+    return from_float<T>(value);
   } else {
     return value;
   }

@@ -1,11 +1,11 @@
 #include "list_choice.hpp"
 
+#include "../environment_options.hpp"
 #include "../proxy.hpp"
 #include "../transports/mpi_direct.hpp"
 #include "../transports/mpi_staged.hpp"
 #include "../transports/peer.hpp"
 
-#include <selvage/environment.hpp>
 #include <selvage/error.hpp>
 
 #include <fmt/format.h>
@@ -47,10 +47,10 @@ std::string refuse_initiation(Initiation initiation, std::optional<Transport> tr
 ListRequest read_request(const ListOptions& options) {
   ListRequest request{{options.transport, "the option transport"},
                       {options.initiation, "the option initiation"}};
-  if (const auto text = environment_text("SELVAGE_TRANSPORT"); text && !options.transport)
-    request.transport = {parse_transport(*text), "SELVAGE_TRANSPORT"};
-  if (const auto text = environment_text("SELVAGE_INITIATION"); text && !options.initiation)
-    request.initiation = {parse_initiation(*text), "SELVAGE_INITIATION"};
+  if (const auto forced = transport_from_environment(); forced && !options.transport)
+    request.transport = {forced, "SELVAGE_TRANSPORT"};
+  if (const auto forced = initiation_from_environment(); forced && !options.initiation)
+    request.initiation = {forced, "SELVAGE_INITIATION"};
   return request;
 }
 

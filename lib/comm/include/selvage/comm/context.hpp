@@ -40,14 +40,17 @@ class ContextState;
 /// reads them for all at the first Grid, HaloExchange or Allreduce: unset, they are in selvage/probes.json there; `off` is
 /// none; `SELVAGE_GRID_REORDER=yes|no` overrules GridOptions::reorder;
 /// `SELVAGE_GPU_AWARE_MPI=yes|no` says whether to try giving MPI pointers to GPU memory. Unset, it is tried
-/// where MPI says that it takes them, or where Open MPI sends through a UCX with CUDA.
+/// where MPI says that it takes them, or where Open MPI sends through a UCX with CUDA. README.md lists all variables. The
+/// constructor checks their values, but for the contents of files, on every rank; for the first Context of a process
+/// rank 0 prints which variables begin with SELVAGE_ and are read by nothing, and whether OpenMP's threads outnumber the
+/// processors that they may run on without OMP_WAIT_POLICY=passive.
 class Context {
  public:
   /// Collective over `comm`: duplicates it, turns MPI's own abort off on the duplicate, finds the machine,
   /// and probes whether ranks of one host can map each other's memory. Its GPU is the one that Kokkos was
   /// initialised with.
-  /// \throws Error{usage} when MPI is not initialised, for MPI_COMM_NULL and for an inter-communicator; Error{input} for a
-  ///         bad environment variable
+  /// \throws Error{usage} when MPI is not initialised, for MPI_COMM_NULL and for an inter-communicator; Error{input} on
+  ///         every rank for a bad environment variable of any
   explicit Context(MPI_Comm comm);
   /// The same for the GPU that `space` runs on, one of several: Kokkos::Cuda(stream) gives an instance on the
   /// GPU of the stream. Threads that make Contexts at the same time pass communicators of their own.

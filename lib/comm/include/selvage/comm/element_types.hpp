@@ -16,7 +16,7 @@ enum class ElementType { fp64, fp32, fp16, bf16, int32, int64 };
 [[nodiscard]] std::string_view to_string(ElementType type);
 
 /// IEEE binary16, and bfloat16, as they lie in memory: on every backend, where Kokkos' own are 16 bits wide on
-/// GPUs only.
+/// GPUs only. to_float() and from_float() convert them, on hosts and in kernels.
 struct Half {
   std::uint16_t bits = 0;
 };
@@ -24,13 +24,12 @@ struct Bfloat16 {
   std::uint16_t bits = 0;
 };
 
-namespace detail {
-
-/// The bits of a 16-bit word as the fp32 of the same value.
-KOKKOS_INLINE_FUNCTION float widen(Bfloat16 value) {
+/// The same value in fp32, which holds all of them: subnormal numbers, infinities and the sign of zero too. A NaN stays one,
+/// with its sign.
+[[nodiscard]] KOKKOS_INLINE_FUNCTION float to_float(Bfloat16 value) {
   return Kokkos::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16);
 }
-KOKKOS_INLINE_FUNCTION float widen(Half value) {
+[[nodiscard]] KOKKOS_INLINE_FUNCTION float to_float(Half value) {
   const std::uint32_t sign = static_cast<std::uint32_t>(value.bits & 0x8000U) << 16;
   const std::uint32_t exponent = value.bits >> 10 & 0x1fU;
   const std::uint32_t fraction = value.bits & 0x3ffU;
@@ -43,18 +42,20 @@ KOKKOS_INLINE_FUNCTION float widen(Half value) {
   return Kokkos::bit_cast<float>(sign | biased << 23 | fraction << 13);
 }
 
-/// Rounds to nearest even; overflow becomes infinity, NaN stays NaN.
+/// The nearest value of T, Half or Bfloat16; of two that are equally near the one whose last bit is 0. What is too small
+/// for a normal number becomes the nearest subnormal one, or 0 of its sign. From half a unit of the last place above
+/// the largest finite value on (65520 for Half) it is infinity. A NaN becomes a quiet one of its sign.
 template <class T>
-KOKKOS_INLINE_FUNCTION T narrow(float value);
+[[nodiscard]] KOKKOS_INLINE_FUNCTION T from_float(float value);
 
 template <>
-KOKKOS_INLINE_FUNCTION Bfloat16 narrow<Bfloat16>(float value) {
+[[nodiscard]] KOKKOS_INLINE_FUNCTION Bfloat16 from_float<Bfloat16>(float value) {
   const auto bits = Kokkos::bit_cast<std::uint32_t>(value);
   if ((bits & 0x7fffffffU) > 0x7f800000U) return {static_cast<std::uint16_t>(bits >> 16 | 0x40U)};
   return {static_cast<std::uint16_t>((bits + 0x7fffU + (bits >> 16 & 1U)) >> 16)};
 }
 template <>
-KOKKOS_INLINE_FUNCTION Half narrow<Half>(float value) {
+[[nodiscard]] KOKKOS_INLINE_FUNCTION Half from_float<Half>(float value) {
   const auto bits = Kokkos::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000U);
   const std::uint32_t magnitude = bits & 0x7fffffffU;
@@ -71,6 +72,8 @@ KOKKOS_INLINE_FUNCTION Half narrow<Half>(float value) {
   const std::uint32_t rebiased = magnitude - ((127U - 15U) << 23);
   return {static_cast<std::uint16_t>(sign | (rebiased + 0xfffU + (rebiased >> 13 & 1U)) >> 13)};
 }
+
+namespace detail {
 
 template <class T>
 struct ElementTypeOf {

@@ -35,7 +35,9 @@ class Window {
       : Window(detail::KokkosExecutor<Space>(space), context, bytes) {}
   Window(Window&&) noexcept;
   Window& operator=(Window&&) noexcept;
-  /// Collective, and waits a second at most: other ranks' puts must have ended.
+  /// Collective. What any rank has put or got ends first, without quiet and whether or not its CommandQueue or Triggers
+  /// are still there; kernels must have ended. Waits SELVAGE_TIMEOUT_MS at most: what has not ended by then is given
+  /// up with a message on standard error, and the memory that it uses is kept.
   ~Window();
 
   /// This rank's part.
@@ -95,6 +97,7 @@ class Triggers {
       : Triggers(space, context, Options{}) {}
   Triggers(Triggers&&) noexcept;
   Triggers& operator=(Triggers&&) noexcept;
+  /// As CommandQueue's: what has fired goes on.
   ~Triggers();
 
   /// Registers one tag, before or after it is fired; not collective.
@@ -145,6 +148,8 @@ class CommandQueue {
       : CommandQueue(detail::KokkosExecutor<Space>(space), context, window, options) {}
   CommandQueue(CommandQueue&&) noexcept;
   CommandQueue& operator=(CommandQueue&&) noexcept;
+  /// Not collective, and doesn't wait: what kernels have put arrives before the Window goes, and what they have put from
+  /// must stay until then. A get that has not ended is given up.
   ~CommandQueue();
 
   /// The handle with which kernels put and get, as long as this lives.

@@ -25,12 +25,12 @@ class Caster {
 struct NarrowElements {
   Bfloat16* target;
   const float* source;
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const { target[i] = narrow<Bfloat16>(source[i]); }
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { target[i] = from_float<Bfloat16>(source[i]); }
 };
 struct WidenElements {
   float* target;
   const Bfloat16* source;
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const { target[i] = widen(source[i]); }
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { target[i] = to_float(source[i]); }
 };
 
 template <class Space>

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <selvage/topo/machine.hpp>
+
+#include <optional>
+#include <string>
+
+namespace selvage::detail {
+
+/// What to say where the OpenMP threads of a rank's host outnumber the processors that its ranks may use: a thread that
+/// waits for the others of its team spins, and keeps from a core the one that it waits for. Empty where there is no need.
+/// \param threads      of each rank
+/// \param wait_policy  the value of OMP_WAIT_POLICY
+[[nodiscard]] std::string remark_on_threads(const topo::Machine& machine, int rank, int threads,
+                                            const std::optional<std::string>& wait_policy);
+
+/// Prints, for the first Context of a process, what a user had better know of how it was started: variables that nothing
+/// reads, and threads that wait for each other's cores. For rank 0 to call.
+void print_start_remarks(const topo::Machine& machine, int rank);
+
+}  // namespace selvage::detail

@@ -1,0 +1,212 @@
+// What a rank has put without quiet, when its CommandQueue or Triggers go, and then its Window.
+#include "thrown.hpp"
+
+#include <selvage/comm/trigger.hpp>
+
+#include <Kokkos_Core.hpp>
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <thread>
+
+namespace selvage::test {
+namespace {
+
+using Space = Kokkos::DefaultHostExecutionSpace;
+using Team = Kokkos::TeamPolicy<Space>::member_type;
+
+constexpr std::uint64_t messages = 8;
+constexpr std::uint64_t words = 50'000;  // of a message: more than what MPI keeps a copy of
+constexpr std::uint64_t word = sizeof(std::uint64_t);
+/// A counter per message, where messages land, where they come from.
+constexpr std::uint64_t window_words = messages + 2 * messages * words;
+
+KOKKOS_FUNCTION std::uint64_t landed_at(std::uint64_t message) {
+  return messages + message * words;
+}
+KOKKOS_FUNCTION std::uint64_t source_at(std::uint64_t message) {
+  return messages + (messages + message) * words;
+}
+KOKKOS_FUNCTION std::uint64_t value(std::uint64_t message, std::uint64_t i) {
+  return 1 + message * words + i;
+}
+
+struct PutAll {
+  CommandPort port;
+  std::uint64_t* window;
+  int target;
+
+  KOKKOS_FUNCTION void operator()(const Team& team, int& failed) const {
+    const CommandContext context = port.context(0);
+    for (std::uint64_t i = 0; i < messages; ++i) {
+      const bool done = context.put_signal(team, window + landed_at(i), window + source_at(i), words * word,
+                                           window + i, 1, target);
+      Kokkos::single(Kokkos::PerTeam(team), [&] { failed += done ? 0 : 1; });
+    }
+  }
+};
+
+struct FireAll {
+  TriggerPort port;
+  KOKKOS_FUNCTION void operator()(int i) const {
+    static_cast<void>(port.fire({static_cast<std::uint32_t>(i), 1}));
+  }
+};
+
+/// Who moves the bytes, and where to: memory that is mapped, or another host by messages.
+struct Way {
+  const char* proxy;
+  bool is_mapped;
+};
+
+/// Rank 0 puts to rank 1.
+class WindowEnd : public testing::TestWithParam<Way> {
+ protected:
+  void SetUp() override {
+    int size = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (size != 2) GTEST_SKIP() << "for two ranks";
+    if (!GetParam().is_mapped) hosts_.emplace("SELVAGE_LOGICAL_HOSTS", "2x1");
+    context_.emplace(MPI_COMM_WORLD);
+    window_.emplace(space_, *context_, window_words * word);
+    ASSERT_EQ(window_->maps(1 - context_->rank()), GetParam().is_mapped);
+    for (std::uint64_t message = 0; message < messages; ++message) {
+      for (std::uint64_t i = 0; i < words; ++i) data()[source_at(message) + i] = value(message, i);
+    }
+  }
+  void TearDown() override { MPI_Barrier(MPI_COMM_WORLD); }
+
+  [[nodiscard]] bool puts() const { return context_->rank() == 0; }
+  [[nodiscard]] std::uint64_t* data() const { return reinterpret_cast<std::uint64_t*>(window_->data()); }
+
+  void put_and_drop_the_queue() {
+    const CommandQueue queue(space_, *context_, *window_, {.rings = 1, .slots = 16});
+    if (!puts()) return;
+    int failed = 0;
+    Kokkos::parallel_reduce("put", Kokkos::TeamPolicy<Space>(space_, 1, 1), PutAll{queue.device(), data(), 1},
+                            failed);
+    EXPECT_EQ(failed, 0);
+  }
+  void fire_and_drop_the_triggers() {
+    Triggers triggers(space_, *context_);
+    if (!puts()) return;
+    for (std::uint32_t i = 0; i < messages; ++i) {
+      triggers.add({i, 1},
+                   {.window = &*window_,
+                    .target = 1,
+                    .local = data() + source_at(i),
+                    .bytes = words * word,
+                    .offset = landed_at(i) * word,
+                    .arrival = i * word},
+                   1);
+    }
+    Kokkos::parallel_for("fire", Kokkos::RangePolicy<Space>(space_, 0, static_cast<int>(messages)),
+                         FireAll{triggers.device()});
+    space_.fence();
+  }
+  /// On rank 1, whose own progress it needs where there is no thread.
+  void expect_arrival() {
+    CommandQueue queue(space_, *context_, *window_, {.rings = 1});
+    if (puts()) return;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    const auto has_arrived = [this](std::uint64_t i) {
+      return Kokkos::atomic_load(data() + i) == 1;  // acquires nothing on its own: the fence below does
+    };
+    for (std::uint64_t message = 0; message < messages; ++message) {
+      while (!has_arrived(message) && std::chrono::steady_clock::now() < end) queue.progress();
+      ASSERT_TRUE(has_arrived(message)) << message;
+    }
+    Kokkos::memory_fence();
+    int wrong = 0;
+    for (std::uint64_t message = 0; message < messages; ++message) {
+      for (std::uint64_t i = 0; i < words; ++i)
+        wrong += data()[landed_at(message) + i] == value(message, i) ? 0 : 1;
+    }
+    EXPECT_EQ(wrong, 0);
+  }
+
+  const Space space_;
+  const ScopedVariable proxy_{"SELVAGE_PROXY", GetParam().proxy};
+  std::optional<ScopedVariable> hosts_;
+  std::optional<Context> context_;
+  std::optional<Window> window_;
+};
+
+/// Longer than destructors wait for ranks that have nothing to do with them.
+constexpr std::chrono::milliseconds late{1300};
+
+TEST_P(WindowEnd, CompletesWhatAQueueLeftUnderway) {
+  put_and_drop_the_queue();
+  if (!puts()) std::this_thread::sleep_for(late);
+  expect_arrival();
+  window_.reset();
+}
+
+TEST_P(WindowEnd, CompletesWhatTriggersLeftUnderway) {
+  fire_and_drop_the_triggers();
+  if (!puts()) std::this_thread::sleep_for(late);
+  expect_arrival();
+  window_.reset();
+}
+
+/// Nothing looks at the window any more, so there is nothing to see but that all of it ends.
+TEST_P(WindowEnd, MayComeBeforeTheQueueEnds) {
+  CommandQueue queue(space_, *context_, *window_, {.rings = 1, .slots = 16});
+  int failed = 0;
+  if (puts()) {
+    Kokkos::parallel_reduce("put", Kokkos::TeamPolicy<Space>(space_, 1, 1), PutAll{queue.device(), data(), 1},
+                            failed);
+  }
+  EXPECT_EQ(failed, 0);
+  queue.progress();
+  window_.reset();
+  // What it had not taken up by then has nowhere to go.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+  std::optional<Error> met;
+  while (!met && std::chrono::steady_clock::now() < end) {
+    queue.progress();
+    met = thrown_by([&] { queue.check(); });
+  }
+  if (met) {
+    EXPECT_EQ(met->message(), "a transfer to window 0, which is not here");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, WindowEnd,
+                         testing::Values(Way{"thread", true}, Way{"thread", false}, Way{"caller", true},
+                                         Way{"caller", false}),
+                         [](const auto& tested) {
+                           return std::string(tested.param.proxy) +
+                                  (tested.param.is_mapped ? "_mapped" : "_messages");
+                         });
+
+/// A target that never answers in time: the memory that messages are sent from stays.
+class WindowGivesUp : public WindowEnd {
+ protected:
+  const ScopedVariable timeout_{"SELVAGE_TIMEOUT_MS", "300"};
+};
+
+TEST_P(WindowGivesUp, AndKeepsWhatMessagesStillRead) {
+  put_and_drop_the_queue();
+  if (puts()) {
+    testing::internal::CaptureStderr();
+    window_.reset();
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_NE(said.find("waited 300 ms for puts and gets to end before their Window does"), std::string::npos)
+        << said;
+  } else {
+    std::this_thread::sleep_for(2 * late);
+    // The queue that is made here on one rank alone takes tags: nothing is made from the Context after it.
+    expect_arrival();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Messages, WindowGivesUp, testing::Values(Way{"caller", false}),
+                         [](const auto&) { return "caller"; });
+
+}  // namespace
+}  // namespace selvage::test

@@ -1,0 +1,41 @@
+#include "start_remarks.hpp"
+
+#include "sample_machine.hpp"
+
+#include <gtest/gtest.h>
+
+namespace selvage::detail {
+namespace {
+
+TEST(StartRemarks, SayThatThreadsOutnumberTheProcessors) {
+  const topo::Machine machine = topo::machine_of(
+      {topo::host_named("a"), topo::host_named("b")},
+      {topo::rank_on(0, {0, 1, 2}), topo::rank_on(0, {1, 2, 3}), topo::rank_on(1, {0, 1, 2, 3})});
+  EXPECT_EQ(remark_on_threads(machine, 0, 3, std::nullopt),
+            "2 ranks of 3 threads each on 4 processors: OpenMP's threads spin while they wait, so set "
+            "OMP_WAIT_POLICY=passive or a smaller OMP_NUM_THREADS");
+  EXPECT_EQ(remark_on_threads(machine, 2, 5, "active").substr(0, 41),
+            "1 rank of 5 threads each on 4 processors:");
+  EXPECT_EQ(remark_on_threads(machine, 0, 2, std::nullopt), "");
+  EXPECT_EQ(remark_on_threads(machine, 2, 4, std::nullopt), "");
+}
+
+TEST(StartRemarks, LeaveThreadsAloneThatYield) {
+  const topo::Machine machine =
+      topo::machine_of({topo::host_named("a")}, {topo::rank_on(0, {0}), topo::rank_on(0, {0})});
+  EXPECT_NE(remark_on_threads(machine, 0, 2, std::nullopt), "");
+  EXPECT_EQ(remark_on_threads(machine, 0, 2, "passive"), "");
+  EXPECT_EQ(remark_on_threads(machine, 0, 2, "PASSIVE"), "");
+  // One thread a rank spins in no OpenMP.
+  EXPECT_EQ(remark_on_threads(machine, 0, 1, std::nullopt), "");
+}
+
+TEST(StartRemarks, KnowTheQuotaOfAControlGroup) {
+  topo::RankPlace place = topo::rank_on(0, {0, 1, 2, 3, 4, 5, 6, 7});
+  place.cpu_quota = topo::Figure<double>::known(1.5, topo::Source::kernel);
+  const topo::Machine machine = topo::machine_of({topo::host_named("a")}, {place});
+  EXPECT_NE(remark_on_threads(machine, 0, 2, std::nullopt).find("on 1.5 processors:"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace selvage::detail
