@@ -72,7 +72,8 @@ class WindowOwner {
   bool end_transfers(int holders, std::chrono::milliseconds longest) noexcept {
     const auto have_ended = [&] {
       context_->proxy().progress();
-      return state_.use_count() == holders;
+      // A copy acquires, which a count doesn't, from the threads that have let go of it: they read and write no more.
+      return std::shared_ptr<const WindowState>(state_).use_count() == holders + 1;
     };
     int finalized = 0;
     MPI_Finalized(&finalized);
