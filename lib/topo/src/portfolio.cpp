@@ -13,8 +13,6 @@ namespace {
 
 constexpr int random_baselines = 4;
 constexpr std::size_t most_relieved = 3;
-/// Times are known to 1 per cent.
-constexpr double same_time = 1.01;
 
 /// Tries the methods one after the other on one problem.
 class Portfolio {
@@ -180,7 +178,7 @@ class Portfolio {
   /// The time of all transfers at once, of the longest that the guard allows; 0 where it isn't known.
   [[nodiscard]] double time_of_longest(const Placement& placement) {
     if (!longest_)
-      longest_ = same_time * transfer_time(problem_, result_.methods.front().placement).value_or(0);
+      longest_ = longest_time_ratio * transfer_time(problem_, result_.methods.front().placement).value_or(0);
     return *longest_ > 0 ? transfer_time(problem_, placement).value_or(0) / *longest_ : 0;
   }
 

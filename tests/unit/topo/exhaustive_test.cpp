@@ -32,7 +32,7 @@ class EveryPlacement {
       : problem_(problem),
         default_(Placement::by_rank(problem.traffic.rank_count(), problem.fabric.slot_count())),
         of_default_(measure(problem, default_)),
-        longest_(1.01 * transfer_time(problem, default_).value_or(0)),
+        longest_(longest_time_ratio * transfer_time(problem, default_).value_or(0)),
         slots_(static_cast<std::size_t>(problem.traffic.rank_count()), -1),
         taken_(static_cast<std::size_t>(problem.fabric.slot_count()), false) {
     place(0);
