@@ -31,6 +31,11 @@ std::string with_rank(const std::string& message, int rank) {
 
 }  // namespace
 
+void ContextState::enter_collective() {
+  // Publishes nothing but itself, to the ranks of this host: those that wait in vain tell who hasn't come.
+  if (entered_ != nullptr) release_epoch(*entered_, entered_->epoch + 1);
+}
+
 /// A collective call can't be cancelled: MPI still writes to its buffers when the late rank comes, so one
 /// that is given up leaves them behind.
 template <class Buffers>
@@ -47,7 +52,7 @@ void ContextState::wait_collective(MPI_Request& request, std::unique_ptr<Buffers
 
 template <class T>
 std::vector<T> ContextState::gather(const T& mine, std::string_view operation) {
-  if (entered_ != nullptr) release_epoch(*entered_, entered_->epoch + 1);
+  enter_collective();
   struct Buffers {
     T mine;
     std::vector<T> all;
@@ -133,7 +138,7 @@ std::string ContextState::describe_missing(std::string_view operation) const {
 }
 
 void ContextState::agree(const std::optional<Error>& failure, std::string_view operation) {
-  if (entered_ != nullptr) release_epoch(*entered_, entered_->epoch + 1);
+  enter_collective();
   struct Vote {
     int failed_rank;  ///< lowest of all; as many as there are for none
     int has_failed;
@@ -236,7 +241,7 @@ void ContextState::all_or_none(std::string_view operation, const std::function<v
 
 std::vector<ContextState::Extremes> ContextState::extremes(const std::vector<int>& values,
                                                            std::string_view operation) {
-  if (entered_ != nullptr) release_epoch(*entered_, entered_->epoch + 1);
+  enter_collective();
   struct ValueRank {
     int value;
     int rank;
@@ -270,7 +275,7 @@ std::vector<ContextState::Extremes> ContextState::extremes(const std::vector<int
 }
 
 std::string ContextState::broadcast(const std::string& text, std::string_view operation) {
-  if (entered_ != nullptr) release_epoch(*entered_, entered_->epoch + 1);
+  enter_collective();
   struct Buffers {
     int bytes;
     std::string text;

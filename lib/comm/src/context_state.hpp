@@ -148,6 +148,7 @@ class ContextState {
   void probe_device_mappings();
   void probe_gpu_aware_mpi();
   [[nodiscard]] std::string first_refusal(const std::string& mine);
+  void enter_collective();
   [[nodiscard]] std::string describe_missing(std::string_view operation) const;
 
   MPI_Comm comm_ = MPI_COMM_NULL;

@@ -329,7 +329,7 @@ bool Courier::advance(Transfer& transfer) {
     transfer.is_local_done = true;
     transfer.watcher->local_done(transfer.cookie);
   }
-  // Acquires nothing: the word says that the target has what was sent.
+  // Acquires from the receiver, on another thread perhaps: it no longer writes to the transfer, which may go.
   if (!transfer.is_acknowledged) return false;
   transfer.watcher->remote_done(transfer.cookie);
   return true;
