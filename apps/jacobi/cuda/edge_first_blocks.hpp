@@ -49,7 +49,9 @@ struct EdgeFirstBlocks {
     const Towards towards = direction(thread);
     const bool has_direction = thread < directions && port.has_neighbour(towards);
     if (place == 0 && has_direction) turn.give_credit(towards, 1);
-    const bool is_free = !has_direction || (turn.await(towards, 0) && turn.await_credit(towards, 1));
+    // After a failure ghosts may still come, but those of the sweeps between won't.
+    const bool is_free =
+        !has_direction || (!port.has_failed() && turn.await(towards, 0) && turn.await_credit(towards, 1));
     if (__syncthreads_and(is_free) != 0) {
       for (unsigned i = 0; i < own_count; ++i) sweep_cells(own_tiles[i], thread);
       __syncthreads();

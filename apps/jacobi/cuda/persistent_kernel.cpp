@@ -200,7 +200,9 @@ __global__ void __launch_bounds__(MarchShape<Real>::warps_per_block* MarchShape<
     turn.give_credit(high_side(), 1);
   }
   Pass pass{program.state->epoch, 1, 0, 1 - run.from, false};
-  for (int left = run.steps; left > 0; left -= pass.steps) {
+  // What a launch that failed has left out, later passes would pass for.
+  const bool has_failed = detail::peek(program.state->failed) != 0;
+  for (int left = has_failed ? 0 : run.steps; left > 0; left -= pass.steps) {
     const int before_measure = left - (run.measures_change ? 1 : 0);
     pass.steps = before_measure >= Shape::steps ? Shape::steps : 1;
     pass.measures_change = run.measures_change && left == 1;

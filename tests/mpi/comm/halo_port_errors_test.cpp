@@ -45,6 +45,43 @@ TEST(HaloPort, ReportsALatePeer) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/// Who has given up leaves out steps; what it puts later must not pass for them.
+TEST(HaloPort, PutsNothingAfterAFailure) {
+  const ShortTimeout milliseconds;
+  MPI_Barrier(MPI_COMM_WORLD);
+  const Context context(MPI_COMM_WORLD);
+  if (context.size() == 1) GTEST_SKIP() << "nobody to wait for";
+  const Grid<1> grid(context, {.cells = {10 * context.size()}, .periodic = {true}});
+  const Space space;
+  const auto u = grid.allocate<double>("u", 1);
+  const auto v = grid.allocate<double>("v", 1);
+  HaloExchange halo(space, grid, {.width = 1, .ghost_reuse = GhostReuse::alternating}, u, v);
+  const HaloPort port = halo.device(space, u, v);
+  const Slabs<1> slabs(grid, 1);
+  const bool is_late = context.rank() == context.size() - 1;
+  const auto error_of_round = [&](int round) {
+    Kokkos::parallel_for("test::put", Policy(space, slabs.count(), team_size),
+                         PutSlabs<1>{port, slabs, round % 2});
+    halo.await(space, port);
+    space.fence();
+    return thrown_by([&] { halo.check(); });
+  };
+  EXPECT_FALSE(error_of_round(0));
+  if (!is_late) static_cast<void>(error_of_round(1));
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (is_late) {
+    EXPECT_FALSE(error_of_round(1)) << "the others had put before they gave up";
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  const auto error = error_of_round(2);
+  if (is_late) {
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->kind(), ErrorKind::timeout);
+    EXPECT_NE(error->message().find("arrival epoch 3 wanted, 2 seen"), std::string::npos) << error->message();
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 TEST(HaloPort, ReportsAPeerThatGivesNoCredit) {
   const ShortTimeout milliseconds;
   MPI_Barrier(MPI_COMM_WORLD);

@@ -84,6 +84,10 @@ class HaloPort {
   /// A turn that only waits: for kernels between the launches that put. Gives no credits and is not closed.
   [[nodiscard]] KOKKOS_FUNCTION Turn at_rest() const;
 
+  /// Whether a wait has failed, in this launch or before. Nothing may be put then, since it would pass for a later step's
+  /// cells: open() sees to that, kernels that do without it ask.
+  [[nodiscard]] KOKKOS_FUNCTION bool has_failed() const { return detail::peek(state_->failed) != 0; }
+
   [[nodiscard]] KOKKOS_FUNCTION bool has_neighbour(Towards towards) const {
     return (present_ >> towards.code() & 1) != 0;
   }
@@ -149,7 +153,7 @@ class HaloPort::Turn {
   /// direction whose cells are complete. Called by all threads of a team; the boxes of a step's puts don't
   /// overlap and hold every boundary cell. With GhostReuse::alternating the team has waited for its ghosts of
   /// the step before, in every direction it puts to.
-  /// \return false when a credit came too late, which HaloExchange::check() reports
+  /// \return false when a credit came too late, which HaloExchange::check() reports, and after launches that failed
   template <class Team>
   KOKKOS_FUNCTION bool put(const Team& team, int view, const PortBox& box, std::uint64_t step = 1) const;
   /// The same for parcels: the quickest form, in launches of many steps.
@@ -230,7 +234,8 @@ class HaloPort::Turn {
 
  private:
   friend class HaloPort;
-  KOKKOS_FUNCTION Turn(const HaloPort& port, std::uint64_t base) : port_(port), base_(base) {}
+  KOKKOS_FUNCTION Turn(const HaloPort& port, std::uint64_t base, bool may_put)
+      : port_(port), base_(base), may_put_(may_put) {}
 
   template <class Team>
   KOKKOS_FUNCTION bool wait_any_of(const Team& team, std::uint32_t codes, std::uint64_t step) const;
@@ -247,6 +252,7 @@ class HaloPort::Turn {
 
   HaloPort port_;
   std::uint64_t base_;
+  bool may_put_;  ///< no launch before has failed: a graph may go on to be replayed
 };
 
 static_assert(std::is_trivially_copyable_v<HaloPort> && sizeof(HaloPort) <= 256,
@@ -254,7 +260,7 @@ static_assert(std::is_trivially_copyable_v<HaloPort> && sizeof(HaloPort) <= 256,
 
 template <class Team>
 KOKKOS_FUNCTION HaloPort::Turn HaloPort::open(const Team& team) const {
-  const Turn turn(*this, state_->epoch);
+  const Turn turn(*this, state_->epoch, !has_failed());
   if (team.league_rank() == 0) {
     Kokkos::parallel_for(Kokkos::TeamVectorRange(team, int{detail::direction_codes}), [&](int code) {
       const detail::PortDirection& direction = directions_[code];
@@ -267,7 +273,7 @@ KOKKOS_FUNCTION HaloPort::Turn HaloPort::open(const Team& team) const {
 }
 
 KOKKOS_INLINE_FUNCTION HaloPort::Turn HaloPort::at_rest() const {
-  return Turn(*this, state_->epoch);
+  return Turn(*this, state_->epoch, true);
 }
 
 KOKKOS_INLINE_FUNCTION PortParcel HaloPort::parcel(int view, Towards towards, const PortBox& box) const {
@@ -285,6 +291,7 @@ template <class Team>
 KOKKOS_FUNCTION bool HaloPort::Turn::put(const Team& team, int view, const PortBox& box,
                                          std::uint64_t step) const {
   if (port_.keeps_to_itself(box)) return true;
+  if (!may_put_) return false;
   std::uint32_t codes = 0;
   for (int code = 0; code < detail::direction_codes; ++code) {
     if ((port_.present_ >> code & 1) == 0) continue;
@@ -311,7 +318,7 @@ template <class Team, class... Parcels>
 KOKKOS_FUNCTION bool HaloPort::Turn::put_parcels(const Team& team, std::uint64_t step,
                                                  const Parcels&... parcels) const {
   const std::uint32_t codes = (0U | ... | port_.bit_of(parcels));
-  if (!wait_credits(team, codes, step)) return false;
+  if (!may_put_ || !wait_credits(team, codes, step)) return false;
   ((parcels.cells() > 0 ? parcels.part_.copy(team) : void()), ...);
   fire_parcels(team, step, parcels...);
   return true;
@@ -321,6 +328,7 @@ template <class Team, class... Parcels>
 KOKKOS_FUNCTION void HaloPort::Turn::fire_parcels(const Team& team, std::uint64_t step,
                                                   const Parcels&... parcels) const {
   team.team_barrier();
+  if (!may_put_) return;
   if ((parcels.is_whole() && ...)) {
     Kokkos::single(Kokkos::PerTeam(team), [&] {
       // Publishes to all these neighbours: the cells that this team stored.
@@ -367,6 +375,7 @@ KOKKOS_FUNCTION bool HaloPort::Turn::wait_credits(const Team& team, std::uint32_
 KOKKOS_INLINE_FUNCTION void HaloPort::Turn::count_cells(detail::PortDirection& direction,
                                                         detail::PortFlags& remote, std::uint64_t all,
                                                         std::uint64_t cells, std::uint64_t step) const {
+  if (!may_put_) return;
   const std::uint64_t epoch = base_ + step;
   std::uint64_t counted = cells;
   if (cells != all) {
