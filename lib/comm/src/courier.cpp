@@ -1,5 +1,6 @@
 #include "courier.hpp"
 
+#include "call_off.hpp"
 #include "multipath_copier.hpp"
 
 #include <fmt/format.h>
@@ -35,12 +36,12 @@ Courier::Courier(ContextState& context, const WindowTable& windows, int header_t
       host_copier_(make_copier(MemoryKind::host)),
       device_copier_(memory == MemoryKind::device ? make_copier(memory) : nullptr) {}
 
-/// What a send still reads, or a target's acknowledgement will write to, is left behind.
+/// What MPI still reads or writes, or a target's acknowledgement will write to, is left behind.
 Courier::~Courier() {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized) return;
-  cancel_receives();
+  static_cast<void>(call_off_receives());
   if (!requests_.empty()) context_.give_up();
   const bool is_used = !requests_.empty() || std::ranges::any_of(transfers_, [](const Transfer& transfer) {
     return !transfer.is_acknowledged;
@@ -54,21 +55,24 @@ void Courier::disown() {
     void remote_done(std::uint64_t) override {}
   };
   static Nobody nobody;
-  cancel_receives();
+  static_cast<void>(call_off_receives());
   for (Transfer& transfer : transfers_) transfer.watcher = &nobody;
 }
 
-/// What a receive still waits for must not be written to later.
-void Courier::cancel_receives() {
+bool Courier::call_off_receives() {
+  bool has_ended = true;
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     if (owners_[i].expected_bytes < 0) continue;
     context_.give_up();
-    MPI_Cancel(&requests_[i]);
-    MPI_Request_free(&requests_[i]);
+    if (!call_off(requests_[i])) {
+      has_ended = false;
+      continue;
+    }
     --owners_[i].transfer->requests;
     owners_[i].transfer->stage = Transfer::Stage::none;
   }
   forget_done_requests();
+  return has_ended;
 }
 
 Copier& Courier::copier_for(MemoryKind memory) {

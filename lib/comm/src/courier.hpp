@@ -104,6 +104,9 @@ class Courier {
   [[nodiscard]] bool is_idle() const { return transfers_.empty(); }
   /// Whether it was made for puts and gets.
   [[nodiscard]] bool serves_windows() const { return payload_tag_ != no_tags; }
+  /// Nobody waits for what is to be received. \return whether MPI writes none of it any more: a message that has begun to
+  /// come can't be stopped
+  [[nodiscard]] bool call_off_receives();
   /// Nobody waits for its transfers any more: what is to be received here is given up, what is put goes on.
   void disown();
 
@@ -122,7 +125,6 @@ class Courier {
   static void start_mapped(const NetworkOperation& operation, std::uint64_t epoch, Transfer& transfer);
   bool advance_mapped(Transfer& transfer);
   void receive_found(Transfer& transfer);
-  void cancel_receives();
   void forget_done_requests();
   bool test_requests();
   bool advance(Transfer& transfer);

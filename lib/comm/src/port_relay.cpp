@@ -70,10 +70,10 @@ PortRelay::PortRelay(ContextState& context, const Executor& executor, int grid_a
   }
 }
 
-/// What MPI still reads must not be freed.
+/// What MPI still reads or writes must not be freed.
 PortRelay::~PortRelay() {
   if (is_polled_) proxy_.service().remove(*this);
-  if (has_sent_all()) return;
+  if (courier_->call_off_receives() && has_sent_all()) return;
   static_cast<void>(new std::array<Buffer, 2>{std::move(blocks_), std::move(landings_)});
 }
 

@@ -6,10 +6,13 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace selvage::test {
 namespace {
@@ -91,6 +94,36 @@ TEST(AfterATimeout, OtherExchangesAndCollectiveCallsGoOn) {
     run_out_of_time(ranks.comm());
     ASSERT_EQ(wrong_in_new_exchanges(ranks), 0) << round;
   }
+}
+
+/// What is on its way to a plan when an error ends it can't be stopped, and must not land in memory that is another's by
+/// then. (It did: the receiver crashed, or its new data changed.)
+TEST(AfterAnError, MessagesOnTheirWayLandInNobodysMemory) {
+  const Context context(MPI_COMM_WORLD);
+  if (context.size() != 2) GTEST_SKIP() << "for two ranks";
+  const Grid<2> grid(context, {.cells = {4, 1 << 20}, .ranks = {2, 1}});
+  // Only rank 1 receives.
+  const Width<2> width{Side{1, 0}, Side{0, 0}};
+  const auto u = grid.allocate<double>("u", width);
+  const std::size_t bytes = sizeof(double) << 20;
+  {
+    HaloExchange halo(Space(), grid, {.width = width, .transport = Transport::mpi_direct}, u);
+    static_cast<void>(halo.start(Space(), u));
+    // The beginning of the message comes; for the rest this rank has to ask its sender, which sleeps.
+    const auto end =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds(context.rank() == 0 ? 300 : 100);
+    while (context.rank() == 1 && std::chrono::steady_clock::now() < end) {
+      int found = 0;
+      MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+    }
+    std::this_thread::sleep_until(end);
+    if (context.rank() == 0) MPI_Barrier(MPI_COMM_WORLD);
+  }
+  std::vector<std::vector<char>> fresh(4, std::vector<char>(bytes, 1));
+  if (context.rank() == 1) MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (const auto& data : fresh)
+    EXPECT_EQ(std::count(data.begin(), data.end(), 1), static_cast<std::ptrdiff_t>(bytes));
 }
 
 }  // namespace

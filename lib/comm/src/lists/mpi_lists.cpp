@@ -1,3 +1,4 @@
+#include "../call_off.hpp"
 #include "../context_state.hpp"
 #include "list_path.hpp"
 
@@ -24,7 +25,7 @@ int message_size(std::int64_t bytes) {
 class MpiLists final : public ListPath {
  public:
   MpiLists(ContextState& context, int tag, bool staged) : context_(context), tag_(tag), staged_(staged) {}
-  /// What MPI still reads after a timeout stays; receives are cancelled.
+  /// What MPI still reads or writes after a timeout stays.
   ~MpiLists() override;
 
   void connect(std::span<ListLink* const> links, Executor&) override {
@@ -89,10 +90,7 @@ MpiLists::~MpiLists() {
   MPI_Finalized(&finalized);
   if (finalized) return;
   for (Peer& peer : peers_) {
-    if (peer.in.request != MPI_REQUEST_NULL) {
-      MPI_Cancel(&peer.in.request);
-      MPI_Request_free(&peer.in.request);
-    }
+    if (!call_off(peer.in.request)) static_cast<void>(new Message(std::move(peer.in)));
     if (peer.out.request != MPI_REQUEST_NULL) static_cast<void>(new Message(std::move(peer.out)));
   }
 }

@@ -1,3 +1,4 @@
+#include "../call_off.hpp"
 #include "../context_state.hpp"
 #include "../run_copy.hpp"
 #include "transfer_path.hpp"
@@ -63,16 +64,13 @@ class MpiTransfer final : public TransferPath {
     }
   }
 
-  /// Sends that a timeout left behind can't be cancelled: what they read stays.
+  /// What MPI still reads or writes after a timeout stays.
   ~MpiTransfer() override {
     int finalized = 0;
     MPI_Finalized(&finalized);
     if (finalized) return;
     for (Peer& peer : peers_) {
-      if (peer.in.request != MPI_REQUEST_NULL) {
-        MPI_Cancel(&peer.in.request);
-        MPI_Request_free(&peer.in.request);
-      }
+      if (!call_off(peer.in.request)) static_cast<void>(new Block(std::move(peer.in)));
       if (peer.out.request != MPI_REQUEST_NULL) static_cast<void>(new Block(std::move(peer.out)));
     }
   }

@@ -1,5 +1,6 @@
 #include "mpi_messages.hpp"
 
+#include "../call_off.hpp"
 #include "../context_state.hpp"
 #include "../proxy.hpp"
 #include "proxy_messages.hpp"
@@ -43,18 +44,15 @@ MpiMessages::MpiMessages(TransportParts parts, bool staged)
   statuses_.resize(most);
 }
 
-/// Requests that a timeout left behind must not write into memory that is about to be freed, nor read it:
-/// sends can't be cancelled, so what they read stays.
+/// Requests that a timeout left behind must not write into memory that is about to be freed, nor read it: what they
+/// use stays, unless they can be called off.
 MpiMessages::~MpiMessages() {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized) return;
-  if (!all_done(sends_)) static_cast<void>(new std::vector<PackedPeer>(std::move(peers_)));
-  for (MPI_Request& request : receives_) {
-    if (request == MPI_REQUEST_NULL) continue;
-    MPI_Cancel(&request);
-    MPI_Request_free(&request);
-  }
+  bool is_used = !all_done(sends_);
+  for (MPI_Request& receive : receives_) is_used = !call_off(receive) || is_used;
+  if (is_used) static_cast<void>(new std::vector<PackedPeer>(std::move(peers_)));
 }
 
 template <class Function>
