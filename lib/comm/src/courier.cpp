@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 namespace selvage::detail {
 
@@ -265,11 +266,19 @@ bool Courier::test_requests() {
   const int code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &completed,
                                 indices_.data(), statuses_.data());
   if (code != MPI_ERR_IN_STATUS) check_mpi(code, "MPI_Testsome");
+  std::optional<Error> failure;
   for (int i = 0; i < completed; ++i) {
-    require_whole(owners_[indices_[i]], statuses_[i], code == MPI_ERR_IN_STATUS);
-    --owners_[indices_[i]].transfer->requests;
+    const Owner& owner = owners_[indices_[i]];
+    try {
+      require_whole(owner, statuses_[i], code == MPI_ERR_IN_STATUS);
+      --owner.transfer->requests;
+    } catch (const Error& error) {
+      // The others are done, and MPI won't say so again.
+      if (!failure) failure = error;
+    }
   }
   forget_done_requests();
+  if (failure) throw *failure;
   return completed > 0;
 }
 

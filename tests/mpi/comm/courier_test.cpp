@@ -1,5 +1,9 @@
+#include "courier.hpp"
 
 #include "call_off.hpp"
+#include "context_state.hpp"
+#include "thrown.hpp"
+#include "window_state.hpp"
 
 #include <selvage/comm/context.hpp>
 
@@ -8,11 +12,70 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <set>
 #include <thread>
 #include <vector>
 
 namespace selvage::test {
 namespace {
+
+using detail::Courier;
+using detail::NetworkOperation;
+
+class Watcher final : public detail::TransferWatcher {
+ public:
+  void local_done(std::uint64_t cookie) override { done.insert(cookie); }
+  void remote_done(std::uint64_t) override {}
+  std::set<std::uint64_t> done;
+};
+
+/// A courier of this rank, and messages to itself.
+class Messages : public testing::Test {
+ protected:
+  void send(std::size_t bytes, int tag) {
+    MPI_Request sent = MPI_REQUEST_NULL;
+    MPI_Isend(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, rank(), tag, context_.state()->comm(),
+              &sent);
+    MPI_Request_free(&sent);
+  }
+  void receive(Courier& courier, std::size_t bytes, int tag, std::uint64_t cookie) {
+    courier.start({.kind = NetworkOperation::Kind::receive,
+                   .target = rank(),
+                   .local = buffer_.data() + 64 * cookie,
+                   .bytes = bytes,
+                   .message_tag = tag},
+                  1, watcher_, cookie);
+  }
+  [[nodiscard]] Courier make_courier() {
+    return {*context_.state(), windows_, context_.state()->take_tags(1), Courier::no_tags,
+            detail::MemoryKind::host};
+  }
+  [[nodiscard]] int rank() const { return context_.rank(); }
+
+  Context context_{MPI_COMM_WORLD};
+  int tag_ = context_.state()->take_tags(2);
+  detail::WindowTable windows_;
+  std::vector<std::byte> buffer_ = std::vector<std::byte>(256);
+  Watcher watcher_;
+};
+
+TEST_F(Messages, CompleteBesideOneOfAnotherLength) {
+  Courier courier = make_courier();
+  send(8, tag_);
+  send(16, tag_ + 1);
+  receive(courier, 16, tag_, 0);
+  receive(courier, 16, tag_ + 1, 1);
+  const auto error = thrown_by([&] {
+    for (int poll = 0; poll < 1000; ++poll) static_cast<void>(courier.progress());
+  });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind(), ErrorKind::usage);
+  EXPECT_NE(error->message().find("sent 8 bytes, this rank expects 16"), std::string::npos)
+      << error->message();
+  static_cast<void>(courier.progress());
+  EXPECT_EQ(watcher_.done, (std::set<std::uint64_t>{1}));
+}
 
 /// A message that has begun to come can't be stopped; the sender's end of it shows whether it has. Without a copy between
 /// processes (CMA), since that is over at once.
