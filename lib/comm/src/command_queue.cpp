@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <cstring>
@@ -245,6 +246,11 @@ bool CommandRings::is_idle() {
     proxy_.helper(static_cast<int>(i)).exclusive([&] { idle = services_[i]->is_idle() && idle; });
   }
   return idle;
+}
+
+bool CommandRings::stop() {
+  for (std::size_t i = 0; i < services_.size(); ++i) proxy_.helper(static_cast<int>(i)).remove(*services_[i]);
+  return std::ranges::all_of(services_, &CommandService::is_idle);
 }
 
 CommandRings::~CommandRings() {

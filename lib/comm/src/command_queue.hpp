@@ -99,8 +99,10 @@ class CommandRings {
   [[nodiscard]] bool has_threads() const { return proxy_.has_threads(); }
   void progress() { proxy_.progress(); }
   void check() { proxy_.check(); }
-  /// Whether nothing that was issued is underway.
+  /// Whether nothing that was taken from the rings is underway.
   [[nodiscard]] bool is_idle();
+  /// Nothing is taken from now on. \return is_idle(), which stays true then
+  [[nodiscard]] bool stop();
 
  private:
   /// Places the rings' memory and points the port at it.

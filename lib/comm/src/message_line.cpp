@@ -69,8 +69,8 @@ void MessageLine::progress() {
   }
 }
 
-bool MessageLine::is_idle() {
-  return engine_ ? engine_->is_idle() : rings_->is_idle();
+bool MessageLine::stop() {
+  return engine_ ? engine_->stop() : rings_->stop();
 }
 
 }  // namespace selvage::detail

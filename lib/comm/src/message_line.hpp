@@ -26,7 +26,8 @@ class MessageLine {
   void start(const MessageSelection& selection) const;
   /// One round of the proxy, where it has no thread. \throws what the proxy met
   void progress();
-  [[nodiscard]] bool is_idle();
+  /// The proxy starts nothing of it from now on. \return whether nothing is underway
+  [[nodiscard]] bool stop();
 
  private:
   std::vector<PlannedMessage> messages_;

@@ -73,10 +73,9 @@ void TriggerEngine::start_rest() {
   }
 }
 
-bool TriggerEngine::is_idle() {
-  bool idle = false;
-  proxy_.service().exclusive([&] { idle = courier_->is_idle(); });
-  return idle;
+bool TriggerEngine::stop() {
+  proxy_.service().remove(*this);
+  return courier_->is_idle();
 }
 
 void TriggerEngine::check() {

@@ -28,8 +28,8 @@ class TriggerEngine final : public Pollable, private TransferWatcher {
   void add_for_all_epochs(std::uint32_t first_id, std::span<const NetworkOperation> operations,
                           std::uint64_t threshold);
   [[nodiscard]] TriggerTable::Leftovers leftovers();
-  /// Whether nothing that fired is underway.
-  [[nodiscard]] bool is_idle();
+  /// Nothing fires from now on. \return whether nothing that fired is underway
+  [[nodiscard]] bool stop();
   [[nodiscard]] bool has_thread() const { return proxy_.has_threads(); }
   void progress() { proxy_.progress(); }
   /// \throws what the proxy met, and Error{timeout} when a kernel gave up waiting for room in the ring

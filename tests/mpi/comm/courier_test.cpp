@@ -1,12 +1,15 @@
 #include "courier.hpp"
 
 #include "call_off.hpp"
+#include "command_queue.hpp"
 #include "context_state.hpp"
 #include "thrown.hpp"
 #include "window_state.hpp"
 
 #include <selvage/comm/context.hpp>
+#include <selvage/comm/detail/kokkos_executor.hpp>
 
+#include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -75,6 +78,27 @@ TEST_F(Messages, CompleteBesideOneOfAnotherLength) {
       << error->message();
   static_cast<void>(courier.progress());
   EXPECT_EQ(watcher_.done, (std::set<std::uint64_t>{1}));
+}
+
+TEST(CommandRings, TakeNothingOnceTheyAreStopped) {
+  const Context context(MPI_COMM_WORLD);
+  const detail::KokkosExecutor executor{Kokkos::DefaultHostExecutionSpace()};
+  detail::CommandRings rings(*context.state(), executor, {.capacity = 2}, nullptr);
+  std::byte received{};
+  std::uint64_t done = 0;
+  const detail::Command command{.kind = detail::CommandKind::receive,
+                                .rank = context.rank(),
+                                .offset = static_cast<std::uint64_t>(context.state()->take_tags(1)),
+                                .bytes = 1,
+                                .payload = reinterpret_cast<std::uint64_t>(&received),
+                                .arrival = reinterpret_cast<std::uint64_t>(&done),
+                                .arrival_value = 1};
+  EXPECT_TRUE(rings.stop());
+  EXPECT_TRUE(rings.port().context(0).enqueue(command, false));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  rings.progress();
+  EXPECT_EQ(detail::acquire_word(*rings.port().read), 0U) << "it would use memory that is about to go";
+  EXPECT_TRUE(rings.is_idle());
 }
 
 /// A message that has begun to come can't be stopped; the sender's end of it shows whether it has. Without a copy between

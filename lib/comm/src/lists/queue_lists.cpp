@@ -60,7 +60,7 @@ class QueueLists final : public LaunchedLists {
 QueueLists::~QueueLists() {
   if (!on_host_ && Kokkos::is_initialized() && !Kokkos::is_finalized())
     Kokkos::fence("comm: before a list's rings go");
-  if (rings_ == nullptr || rings_->is_idle()) return;
+  if (rings_ == nullptr || rings_->stop()) return;
   static_cast<void>(new std::vector<Buffer>(std::move(memory_)));
 }
 

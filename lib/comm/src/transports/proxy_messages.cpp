@@ -32,7 +32,7 @@ ProxyMessages::ProxyMessages(const TransportParts& parts, Wire carrier)
 /// What the proxy or MPI still reads or writes after a timeout must not be freed.
 ProxyMessages::~ProxyMessages() {
   if (device_line_) device_line_->drain();
-  if (line_->is_idle()) return;
+  if (line_->stop()) return;
   static_cast<void>(mapped_.release());
   static_cast<void>(new std::vector<PackedPeer>(std::move(peers_)));
 }
