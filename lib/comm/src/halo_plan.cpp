@@ -51,6 +51,7 @@ HaloPlan::HaloPlan(std::shared_ptr<ContextState> context, const Executor& execut
     : context_(std::move(context)),
       neighbourhood_(std::move(neighbourhood)),
       fields_(std::move(fields)),
+      on_host_(executor.runs_on_host()),
       ghost_reuse_(choices.ghost_reuse),
       corners_(choices.corners) {
   context_->all_or_none(halo_construction, [&] { follow_environment(choices); });
@@ -70,9 +71,13 @@ HaloPlan::HaloPlan(std::shared_ptr<ContextState> context, const Executor& execut
   make_transports(peers_, choices, executor, first_tag);
 }
 
-/// An exchange in flight, above all one that failed, leaves messages behind.
+/// An exchange in flight, above all one that failed, leaves messages behind. CUDA leaves it undefined to free what others
+/// map; ranks that map nobody's memory come here too, since no rank knows who does.
 HaloPlan::~HaloPlan() {
   if (fields_in_flight_ != 0) context_->give_up();
+  ports_.clear();
+  for (const auto& transport : transports_) transport->unmap();
+  if (!on_host_) context_->try_barrier();
 }
 
 FieldCard HaloPlan::card_of(const Field& field) const {

@@ -91,6 +91,7 @@ class HaloPlan {
   std::shared_ptr<ContextState> context_;
   Neighbourhood neighbourhood_;
   std::vector<Field> fields_;
+  bool on_host_;
   GhostReuse ghost_reuse_;
   std::optional<Transport> forced_transport_;
   bool corners_;

@@ -40,11 +40,7 @@ class CopyEngineTransport final : public HaloTransport {
     for (const bool reverse : {false, true}) prepare(reverse, parts.fields.size());
   }
 
-  /// Mappings are closed before any owner frees what is mapped: CUDA leaves the other order undefined.
-  ~CopyEngineTransport() override {
-    links_.clear();
-    context_.try_barrier();
-  }
+  void unmap() noexcept override { links_.clear(); }
 
   void start(const Step& step) override {
     check();

@@ -114,11 +114,9 @@ class DevicePeerTransport final : public HaloTransport {
     if (fields > 1) prepare(fields == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << fields) - 1);
   }
 
-  /// Mappings are closed before any owner frees what is mapped: CUDA leaves the other order undefined.
-  ~DevicePeerTransport() override {
+  void unmap() noexcept override {
     launches_.clear();
     links_.clear();
-    context_.try_barrier();
   }
 
   void start(const Step& step) override {

@@ -43,24 +43,24 @@ std::vector<MappedCard> swap_cards(const TransportParts& parts, const std::vecto
 
 }  // namespace
 
-MappedMessages::MappedMessages(const TransportParts& parts, const std::vector<PackedPeer>& peers)
-    : context_(parts.context) {
+MappedMessages::MappedMessages(const TransportParts& parts, const std::vector<PackedPeer>& peers) {
+  ContextState& context = parts.context;
   const std::size_t flag_bytes = flag_offset(static_cast<std::uint32_t>(parts.fields.size()), 0, false);
-  std::byte* flags = context_.arena().allocate(peers.size() * flag_bytes);
-  Arena& arena = context_.arena();
+  std::byte* flags = context.arena().allocate(peers.size() * flag_bytes);
+  Arena& arena = context.arena();
   flags_ = {flags, std::shared_ptr<void>(flags, [&arena](void* block) { arena.deallocate(block); })};
   const MemoryKind memory = parts.executor.runs_on_host() ? MemoryKind::host : MemoryKind::device;
   std::vector<MappedCard> cards;
   for (std::size_t i = 0; i < peers.size(); ++i) {
     peers_.emplace_back().own_flags = flags + i * flag_bytes;
-    cards.push_back({name(context_, peers_[i].own_flags, flag_bytes, MemoryKind::host),
-                     name(context_, peers[i].owned.packed.data, peers[i].owned.capacity_bytes(), memory),
-                     name(context_, peers[i].ghost.packed.data, peers[i].ghost.capacity_bytes(), memory)});
+    cards.push_back({name(context, peers_[i].own_flags, flag_bytes, MemoryKind::host),
+                     name(context, peers[i].owned.packed.data, peers[i].owned.capacity_bytes(), memory),
+                     name(context, peers[i].ghost.packed.data, peers[i].ghost.capacity_bytes(), memory)});
   }
   const std::vector<MappedCard> theirs = swap_cards(parts, cards);
   for (std::size_t i = 0; i < peers.size(); ++i) {
     const auto map = [&](const SharedRange& range) {
-      const PeerMappings::Mapped mapped = context_.mappings().map(range);
+      const PeerMappings::Mapped mapped = context.mappings().map(range);
       peers_[i].mappings.push_back(mapped.owner);
       return mapped.data;
     };
@@ -68,11 +68,6 @@ MappedMessages::MappedMessages(const TransportParts& parts, const std::vector<Pa
     peers_[i].owned = map(theirs[i].owned);
     peers_[i].ghost = map(theirs[i].ghost);
   }
-}
-
-MappedMessages::~MappedMessages() {
-  peers_.clear();
-  context_.try_barrier();
 }
 
 void MappedMessages::address(PlannedMessage& message, const PackedBlock& block) const {

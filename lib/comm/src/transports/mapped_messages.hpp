@@ -14,8 +14,6 @@ class MappedMessages {
  public:
   /// Swaps cards with all neighbours, which do the same at the same time.
   MappedMessages(const TransportParts& parts, const std::vector<PackedPeer>& peers);
-  /// Mappings are closed before any owner frees what is mapped: CUDA leaves the other order undefined.
-  ~MappedMessages();
   MappedMessages(const MappedMessages&) = delete;
   MappedMessages& operator=(const MappedMessages&) = delete;
 
@@ -32,7 +30,6 @@ class MappedMessages {
     std::vector<std::shared_ptr<void>> mappings;
   };
 
-  ContextState& context_;
   Buffer flags_;
   std::vector<Peer> peers_;
 };

@@ -29,10 +29,21 @@ ProxyMessages::ProxyMessages(const TransportParts& parts, Wire carrier)
   if (!parts.executor.runs_on_host()) device_line_ = make_device_line(parts.context, *line_);
 }
 
-/// What the proxy or MPI still reads or writes after a timeout must not be freed.
 ProxyMessages::~ProxyMessages() {
+  unmap();
+}
+
+/// What the proxy or MPI still reads or writes after a timeout must not be freed.
+void ProxyMessages::unmap() noexcept {
+  if (!line_) return;
   if (device_line_) device_line_->drain();
-  if (line_->stop()) return;
+  const bool is_idle = line_->stop();
+  device_line_.reset();
+  line_.reset();
+  if (is_idle) {
+    mapped_.reset();
+    return;
+  }
   static_cast<void>(mapped_.release());
   static_cast<void>(new std::vector<PackedPeer>(std::move(peers_)));
 }

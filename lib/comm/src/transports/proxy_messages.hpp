@@ -27,6 +27,7 @@ class ProxyMessages final : public HaloTransport {
   void append_contributions(std::size_t field, std::vector<Contribution>& contributions) const override;
   void check() const override;
   [[nodiscard]] std::string describe_late(const Step& step) const override;
+  void unmap() noexcept override;
 
  private:
   [[nodiscard]] std::vector<PlannedMessage> plan_messages(const TransportParts& parts) const;

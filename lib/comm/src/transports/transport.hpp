@@ -86,6 +86,8 @@ class HaloTransport {
                 "only the transports peer and copy_engine with the initiation stream can be captured in a "
                 "graph: explain() says what was chosen, and why");
   }
+  /// The end, once: closes what it maps of others, who free that when all ranks have come here.
+  virtual void unmap() noexcept {}
   /// Throws what a wait on a device has found since the last call; see HaloExchange::check.
   virtual void check() const {}
   /// Who keeps progress() from being done and what of them was seen, for a timeout's message.
