@@ -33,6 +33,14 @@ bool CommandFetch::progress() {
   return true;
 }
 
+void CommandFetch::catch_up() {
+  // What is underway may have been counted before the last commands.
+  while (state_ != State::idle) static_cast<void>(progress());
+  do {
+    static_cast<void>(progress());
+  } while (state_ != State::idle);
+}
+
 void CommandFetch::count() {
   copier_->copy(reinterpret_cast<std::byte*>(kept_producers_), reinterpret_cast<const std::byte*>(producers_),
                 fetched_.size() * sizeof(CommandProducer));

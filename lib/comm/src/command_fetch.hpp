@@ -26,6 +26,8 @@ class CommandFetch {
   void add(int ring);
   /// Never blocks. \return whether slots have come or are coming \throws Error{cuda}
   bool progress();
+  /// Waits until all that kernels have written before is here; kernels needn't do anything for that. \throws Error{cuda}
+  void catch_up();
 
   /// A ring's slots, here.
   [[nodiscard]] const Command* slots(int ring) const { return kept_slots_ + ring * capacity_; }

@@ -171,6 +171,7 @@ void CommandService::remote_done(std::uint64_t cookie) {
 
 std::unique_ptr<Courier> CommandService::release() {
   if (!courier_->serves_windows()) return std::move(courier_);
+  fetch_rest();
   for (CommandRing& ring : rings_) {
     if (ring.is_held) finish(ring);
     while (has_next(ring, ring.slots[ring.done % capacity_])) {
@@ -179,6 +180,15 @@ std::unique_ptr<Courier> CommandService::release() {
     }
   }
   return std::move(courier_);
+}
+
+void CommandService::fetch_rest() const {
+  if (!fetch_) return;
+  try {
+    fetch_->catch_up();
+  } catch (const Error& error) {
+    fmt::print(stderr, "selvage: {}\n", error.what());
+  }
 }
 
 void CommandService::start_put(const Command& command) {

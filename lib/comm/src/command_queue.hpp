@@ -60,6 +60,7 @@ class CommandService final : public Pollable, private TransferWatcher {
   bool serve(std::size_t index);
   [[nodiscard]] bool has_next(const CommandRing& ring, const Command& slot) const;
   void start(const Command& command, std::size_t index);
+  void fetch_rest() const;
   void start_put(const Command& command);
   [[nodiscard]] NetworkOperation operation_of(const Command& command) const;
   [[nodiscard]] std::uint64_t keep(const Underway& transfer);

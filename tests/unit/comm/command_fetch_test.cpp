@@ -107,6 +107,22 @@ TEST_F(Fetching, LeavesWhatIsWrittenMeanwhileToTheNextTime) {
   EXPECT_EQ(payload(1, 2), 102U);
 }
 
+TEST(FetchingAtLast, BringsAllThatWasWritten) {
+  std::vector<CommandProducer> producers(1);
+  std::vector<Command> slots(4);
+  std::vector<std::byte> kept(CommandFetch::kept_bytes(1, slots.size()));
+  CommandFetch fetch(producers.data(), slots.data(), 1, slots.size(), kept.data(),
+                     detail::make_host_copier());
+  fetch.add(0);
+  producers[0].written = 1;
+  EXPECT_TRUE(fetch.progress()) << "has counted, and brings the slot";
+  slots[1].payload = 7;
+  producers[0].written = 2;
+  fetch.catch_up();
+  EXPECT_EQ(fetch.fetched(0), 2U);
+  EXPECT_EQ(fetch.slots(0)[1].payload, 7U);
+}
+
 TEST_F(Fetching, GoesRoundTheEndOfARing) {
   for (std::uint64_t number = 1; number <= 3; ++number) write(0, number);
   fetch();
