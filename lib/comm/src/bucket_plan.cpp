@@ -191,15 +191,17 @@ void BucketPlan::agree_offsets(std::vector<BucketLayout>& layouts) const {
   }
 }
 
+/// All of them or none: what comes after an error finds no bucket that is half made.
 void BucketPlan::make_buckets() {
+  std::vector<Bucket> buckets;
   bucket_of_.resize(parts_.gradients.size());
   std::vector<BucketLayout> layouts = lay_out_buckets(parts_.gradients, broadcast(*context_, order_),
                                                       options_.bucket_bytes, options_.bf16_on_the_wire);
   agree_offsets(layouts);
   for (BucketLayout& layout : layouts) {
-    const auto number = static_cast<int>(buckets_.size());
+    const auto number = static_cast<int>(buckets.size());
     for (const int gradient : layout.gradients) bucket_of_[static_cast<std::size_t>(gradient)] = number;
-    Bucket& bucket = buckets_.emplace_back();
+    Bucket& bucket = buckets.emplace_back();
     bucket.layout = std::move(layout);
     bucket.gradients = BucketContents(*context_, *parts_.communication, parts_.gradients, bucket.layout,
                                       bucket.layout.wire, first_step);
@@ -212,6 +214,7 @@ void BucketPlan::make_buckets() {
         make_collective(bucket.parameters.as_elements(fmt::format("the parameters of bucket {}", number)),
                         CollectiveKind::all_gather);
   }
+  buckets_ = std::move(buckets);
   parts_.timeline->expect_buckets(static_cast<int>(buckets_.size()));
 }
 
