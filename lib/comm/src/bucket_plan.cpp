@@ -148,7 +148,9 @@ std::span<const int> BucketPlan::finish_but_last(const Executor& compute) {
   start_complete();
   if (const int before_last = static_cast<int>(buckets_.size()) - 1; before_last > 0) {
     wait_for(before_last);
-    parts_.timeline->join_bucket(compute.stream(), before_last - 1);
+    // Where messages set the pace, buckets need not end in their order.
+    for (int number = 0; number < before_last; ++number)
+      parts_.timeline->join_bucket(compute.stream(), number);
   }
   return buckets_.back().layout.gradients;
 }
