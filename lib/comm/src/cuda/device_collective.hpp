@@ -49,8 +49,7 @@ class DeviceProgram {
     }
     program_.state = state_.data();
     program_.fault = fault_.get();
-    constexpr int first_that_chains = 9;
-    program_.is_chained = attribute(cudaDevAttrComputeCapabilityMajor) >= first_that_chains;
+    program_.is_chained = kernels_can_chain();
     program_.timeout_ns =
         static_cast<std::uint64_t>(std::chrono::nanoseconds(parts.context.timeout()).count());
   }
