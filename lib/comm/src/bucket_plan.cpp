@@ -148,7 +148,9 @@ std::span<const int> BucketPlan::finish_but_last(const Executor& compute) {
   start_complete();
   if (const int before_last = static_cast<int>(buckets_.size()) - 1; before_last > 0) {
     wait_for(before_last);
-    parts_.timeline->join_bucket(compute.stream(), before_last - 1);
+    // Where messages set the pace, buckets need not end in their order.
+    for (int number = 0; number < before_last; ++number)
+      parts_.timeline->join_bucket(compute.stream(), number);
   }
   return buckets_.back().layout.gradients;
 }
@@ -191,15 +193,17 @@ void BucketPlan::agree_offsets(std::vector<BucketLayout>& layouts) const {
   }
 }
 
+/// All of them or none: what comes after an error finds no bucket that is half made.
 void BucketPlan::make_buckets() {
+  std::vector<Bucket> buckets;
   bucket_of_.resize(parts_.gradients.size());
   std::vector<BucketLayout> layouts = lay_out_buckets(parts_.gradients, broadcast(*context_, order_),
                                                       options_.bucket_bytes, options_.bf16_on_the_wire);
   agree_offsets(layouts);
   for (BucketLayout& layout : layouts) {
-    const auto number = static_cast<int>(buckets_.size());
+    const auto number = static_cast<int>(buckets.size());
     for (const int gradient : layout.gradients) bucket_of_[static_cast<std::size_t>(gradient)] = number;
-    Bucket& bucket = buckets_.emplace_back();
+    Bucket& bucket = buckets.emplace_back();
     bucket.layout = std::move(layout);
     bucket.gradients = BucketContents(*context_, *parts_.communication, parts_.gradients, bucket.layout,
                                       bucket.layout.wire, first_step);
@@ -212,6 +216,7 @@ void BucketPlan::make_buckets() {
         make_collective(bucket.parameters.as_elements(fmt::format("the parameters of bucket {}", number)),
                         CollectiveKind::all_gather);
   }
+  buckets_ = std::move(buckets);
   parts_.timeline->expect_buckets(static_cast<int>(buckets_.size()));
 }
 

@@ -55,7 +55,7 @@ TilePlan::TilePlan(std::shared_ptr<ContextState> context, const Executor& execut
 
 /// What a failed operation has left behind may still arrive.
 TilePlan::~TilePlan() {
-  if (is_lost_) context_->give_up();
+  if (in_flight_) context_->give_up();
 }
 
 std::string TilePlan::refuse(const Executor& executor) const {
@@ -104,8 +104,6 @@ void TilePlan::start(Executor& executor) {
 
 void TilePlan::finish(Executor& executor) {
   if (!in_flight_) throw Error(ErrorKind::usage, "finish() of a TiledAllreduce comes after start()");
-  in_flight_ = false;
-  is_lost_ = true;
   if (tiles_ == nullptr) {
     whole_->finish(executor, whole_->start(executor));
   } else {
@@ -114,7 +112,7 @@ void TilePlan::finish(Executor& executor) {
         context_->timeout(), context_->yields(), [&] { return tiles_->progress(); },
         [&] { return fmt::format("{} in a TiledAllreduce", tiles_->describe_late()); });
   }
-  is_lost_ = false;
+  in_flight_ = false;
 }
 
 void TilePlan::check() const {

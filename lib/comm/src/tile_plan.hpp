@@ -40,7 +40,6 @@ class TilePlan {
   std::unique_ptr<CollectivePlan> whole_;  ///< where tiles can't be combined one by one
   std::string refusal_;
   bool in_flight_ = false;
-  bool is_lost_ = false;
 };
 
 }  // namespace selvage::detail

@@ -1,5 +1,6 @@
 #include "halo_fixture.hpp"
 
+#include <selvage/comm/allreduce.hpp>
 #include <selvage/comm/halo_exchange.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -10,8 +11,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace selvage::test {
@@ -125,6 +128,42 @@ TEST(AfterAnError, MessagesOnTheirWayLandInNobodysMemory) {
   for (const auto& data : fresh)
     EXPECT_EQ(std::count(data.begin(), data.end(), 1), static_cast<std::ptrdiff_t>(bytes));
 }
+
+class AllreduceAfterATimeout : public testing::TestWithParam<AllreduceAlgorithm> {};
+
+/// The second rank starts and then tarries; the first one gives up while it waits for that one's result, which comes later.
+TEST_P(AllreduceAfterATimeout, LeavesTheViewAlone) {
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size != 2 || !on_host) GTEST_SKIP() << "for two ranks on a host";
+  const ScopedVariable milliseconds("SELVAGE_TIMEOUT_MS", "500");
+  const ScopedVariable hosts("SELVAGE_LOGICAL_HOSTS", "2x1");
+  const Context context(MPI_COMM_WORLD);
+  const Kokkos::View<double*, Space> view("elements", 100);
+  std::optional<Allreduce> sum(std::in_place, Space(), context,
+                               AllreduceOptions{.algorithm = GetParam(), .fast = true}, view);
+  if (context.rank() == 0) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const auto error = thrown_by([&] { sum->run(Space()); });
+    EXPECT_EQ(error ? to_string(error->kind()) : "none", to_string(ErrorKind::timeout));
+    sum.reset();
+    Kokkos::deep_copy(view, -1.0);
+    MPI_Barrier(MPI_COMM_WORLD);
+  } else {
+    auto pending = sum->start(Space());
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+    static_cast<void>(thrown_by([&] { sum->finish(Space(), std::move(pending)); }));
+  }
+  for (int i = 0; i < 20; ++i) MPI_Barrier(MPI_COMM_WORLD);
+  if (context.rank() != 0) return;
+  for (std::size_t i = 0; i < view.size(); ++i) ASSERT_EQ(view(i), -1.0) << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(ByMessages, AllreduceAfterATimeout,
+                         testing::Values(AllreduceAlgorithm::mpi, AllreduceAlgorithm::hierarchical,
+                                         AllreduceAlgorithm::ring),
+                         [](const auto& tested) { return std::string(to_string(tested.param)); });
 
 }  // namespace
 }  // namespace selvage::test

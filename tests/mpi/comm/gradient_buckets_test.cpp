@@ -346,6 +346,21 @@ TEST_F(GradientBucketsTest, FindAlgorithmsThatArentPossibleWhenMade) {
   EXPECT_NE(message.find("the option fast"), std::string::npos) << message;
 }
 
+TEST_F(GradientBucketsTest, OutliveAFirstStepThatFindsNoMemory) {
+  using Huge = Kokkos::View<double*, Space::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  if (!Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible)
+    GTEST_SKIP() << "where a host knows how much memory it has";
+  double element = 0;
+  const std::vector<Huge> gradients(2, Huge(&element, std::size_t{1} << 45));
+  GradientBuckets buckets(space_, context_, {.bucket_bytes = std::int64_t{1} << 50}, gradients);
+  for (const int gradient : {0, 1}) buckets.ready(space_, gradient);
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const std::string message = message_on_all_ranks(ErrorKind::io, [&] { buckets.finish(space_); });
+    EXPECT_NE(message.find("this host has"), std::string::npos) << message;
+    buckets.check();
+  }
+}
+
 TEST(GradientBuckets, NameTheRankThatNeverComes) {
   const ShortTimeout variable;
   const Context context(MPI_COMM_WORLD);

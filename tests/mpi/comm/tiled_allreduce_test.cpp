@@ -150,6 +150,34 @@ TEST_F(TiledAllreduceTest, NamesTheRankThatPublishesNothing) {
   EXPECT_NE(error->message().find("wanted"), std::string::npos) << error->message();
 }
 
+/// Tiles that were combined before the time ran out must not be combined again.
+TEST_F(TiledAllreduceTest, FinishesWhatRanOutOfTimeInsteadOfStartingAnew) {
+  if (context_.size() < 2 || !on_host) GTEST_SKIP() << "takes two ranks on a host";
+  const ShortTimeout patience;
+  const Context context(MPI_COMM_WORLD);
+  const Space space;
+  Elements<float> elements(context, 1000, 0, true);
+  TiledAllreduce tiled(space, context, {.tile_elements = 64}, elements.view);
+  if (tiled.explain().find("still run") == std::string::npos) GTEST_SKIP() << tiled.explain();
+  Kokkos::deep_copy(elements.view, 1.0F);
+  tiled.start(space);
+  const auto publish = [&] {
+    Kokkos::parallel_for("publish", Policy(space, 1, 1), PublishAll{tiled.device()});
+  };
+  const bool is_late = context.rank() == context.size() - 1;
+  if (!is_late) {
+    publish();
+    EXPECT_TRUE(thrown_by([&] { tiled.finish(space); }));
+    const auto anew = thrown_by([&] { tiled.start(space); });
+    EXPECT_NE(anew ? anew->message().find("still in flight") : std::string::npos, std::string::npos);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (is_late) publish();
+  tiled.finish(space);
+  for (std::size_t i = 0; i < elements.view.size(); ++i)
+    ASSERT_EQ(elements.view(i), static_cast<float>(context.size())) << i;
+}
+
 TEST_F(TiledAllreduceTest, RefusesTilesThatAreNoLines) {
   const Elements<float> elements(context_, 1000, 0, true);
   for (const std::int64_t tile : {0, 63, 100}) {

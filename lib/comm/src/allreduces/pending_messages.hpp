@@ -36,14 +36,19 @@ class PendingMessages {
   [[nodiscard]] std::int64_t bytes_between_hosts() const { return sent_bytes_; }
 
  private:
-  MPI_Request* add(int rank);
+  enum class Way { in, out };
+  struct Partner {
+    int rank;
+    Way way;
+  };
+  MPI_Request* add(const Partner& partner);
 
   ContextState& context_;
   MessageMemory& memory_;
   int first_tag_;
   std::vector<MPI_Request> requests_;
-  std::vector<int> ranks_;  ///< of the requests
-  std::vector<int> done_;   ///< MPI's list of those that have ended
+  std::vector<Partner> partners_;  ///< of the requests
+  std::vector<int> done_;          ///< MPI's list of those that have ended
   std::int64_t sent_bytes_ = 0;
 };
 

@@ -65,7 +65,7 @@ struct AllreduceProgram {
   std::uint64_t timeout_ns;
   int blocks;
   int threads;
-  bool is_chained;  ///< this GPU can start a kernel while the one before it ends
+  bool is_chained;  ///< kernels_can_chain()
 };
 
 /// One algorithm's kernels, for all types and operations.
@@ -92,6 +92,9 @@ struct AllreduceKernel {
 [[nodiscard]] AllreduceKernel gather_kernel();
 /// Returns when all ranks have come here: for what engines do between kernels.
 [[nodiscard]] AllreduceKernel meet_kernel();
+/// Whether this GPU runs kernels that wait by themselves for those before them, which they do where they were compiled for
+/// one that can: code for an older one is translated for it without.
+[[nodiscard]] bool kernels_can_chain();
 /// Each rank combines its tiles, as soon as all ranks' kernels have published them, as two_shot does its part.
 [[nodiscard]] AllreduceKernel tiles_kernel();
 /// Two halves of two_shot, for what happens in between: each rank combines its part as accumulators; and gives the result

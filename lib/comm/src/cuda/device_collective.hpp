@@ -29,11 +29,12 @@ class DeviceProgram {
   DeviceProgram(const DeviceProgram&) = delete;
   DeviceProgram& operator=(const DeviceProgram&) = delete;
   ~DeviceProgram() = default;
+  /// Collective over the context.
   /// \param group  the ranks that the kernel knows, by their place in it
   DeviceProgram(const AllreduceParts& parts, AllreduceKernel kernel, std::vector<int> group)
       : kernel_(kernel),
         group_(std::move(group)),
-        most_blocks_(blocks_allowed(parts.multiprocessors)),
+        most_blocks_(smallest_everywhere(parts.context, blocks_allowed(parts.multiprocessors))),
         state_(std::vector<AllreduceState>(1)) {
     program_.rank = static_cast<int>(std::ranges::find(group_, parts.context.rank()) - group_.begin());
     program_.ranks = static_cast<int>(group_.size());
@@ -48,8 +49,7 @@ class DeviceProgram {
     }
     program_.state = state_.data();
     program_.fault = fault_.get();
-    constexpr int first_that_chains = 9;
-    program_.is_chained = attribute(cudaDevAttrComputeCapabilityMajor) >= first_that_chains;
+    program_.is_chained = kernels_can_chain();
     program_.timeout_ns =
         static_cast<std::uint64_t>(std::chrono::nanoseconds(parts.context.timeout()).count());
   }
@@ -78,6 +78,10 @@ class DeviceProgram {
   [[nodiscard]] static int blocks_allowed(int multiprocessors) {
     const int most = std::min(attribute(cudaDevAttrMultiProcessorCount), most_allreduce_blocks);
     return multiprocessors == 0 ? most : std::min(multiprocessors, most);
+  }
+  /// Blocks of one number meet, and flags lie by block: GPUs that aren't alike must have as many.
+  [[nodiscard]] static int smallest_everywhere(ContextState& context, int value) {
+    return context.extremes({value}, collective_construction).front().smallest;
   }
   /// Small blocks start and end sooner, as long as there are enough of them.
   void set_grid(std::int64_t threads) {

@@ -27,7 +27,8 @@ class DeviceTiles final : public TileRunner, private DeviceProgram {
         side_(true) {
     const std::vector<int> ranks = all_ranks(parts.allreduce);
     program_.threads = most_allreduce_threads;
-    program_.blocks = static_cast<int>(std::clamp<std::int64_t>(parts.tiles_of(0), 1, most_blocks_));
+    program_.blocks = static_cast<int>(
+        std::clamp<std::int64_t>(parts.tiles_of(0), 1, blocks_beside_publishers(parts.allreduce.context)));
     program_.tile_elements = parts.tile_elements;
     const std::size_t flags = static_cast<std::size_t>(program_.blocks * program_.ranks);
     flags_ = PeerBlocks(parts.allreduce.context, parts.allreduce.executor, ranks,
@@ -71,6 +72,12 @@ class DeviceTiles final : public TileRunner, private DeviceProgram {
   }
 
  private:
+  /// They wait for kernels that start later, and fill the multiprocessors that they are on.
+  [[nodiscard]] int blocks_beside_publishers(ContextState& context) const {
+    const int half = std::max(1, attribute(cudaDevAttrMultiProcessorCount) / 2);
+    return smallest_everywhere(context, std::min(most_blocks_, half));
+  }
+
   PeerBlocks views_;
   PeerBlocks flags_;
   DeviceArray<Flag*> owners_;

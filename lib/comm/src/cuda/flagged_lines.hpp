@@ -28,8 +28,8 @@ __device__ inline void store_packet(std::byte* to, ElementWord word, std::uint32
 }
 
 /// LL128: 15 words and the epoch, in 128 bytes that 8 neighbouring threads of a warp write and read in one instruction.
-/// NVLink and the L2 cache move such a line at once, so that who sees its epoch sees its words; NCCL's protocol of this
-/// name stands on the same.
+/// NVLink and the L2 cache bring its bytes in ascending order, so that who has seen its epoch and then reads again has its
+/// words; NCCL's protocol of this name stands on the same.
 inline constexpr int lanes_per_line = 8;
 inline constexpr int lines_per_warp = 32 / lanes_per_line;
 
@@ -44,6 +44,8 @@ struct LineLane {
   [[nodiscard]] __device__ bool has_epoch() const { return lane == lanes_per_line - 1; }
 
   __device__ void store(std::byte* line, const LineShare& share) const {
+    // Threads that part ways before would store the line in pieces.
+    __syncwarp();
     asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1, %2};" ::"l"(line + lane * 16), "l"(share.first),
                  "l"(share.second)
                  : "memory");
@@ -103,13 +105,15 @@ template <int most_ranks, class LineOf>
     }
     return here;
   };
-  return poll<WarpVote>(program, is_here, [&] {
+  const bool met = poll<WarpVote>(program, is_here, [&] {
     for (int rank = 0; rank < program.ranks; ++rank) {
       if (rank == program.rank || !lane.has_epoch()) continue;
       const std::uint64_t seen = lane.load(line_of(rank)).second;
       if (seen != epoch) report_late(program, rank, epoch, seen);
     }
   });
+  // A line's words may have been read before they came, and its epoch after. Only a rank that has failed overwrites it.
+  return met && WarpVote::all(is_here());
 }
 
 /// The combined share of all ranks' shares.

@@ -25,6 +25,14 @@ void launch(const AllreduceProgram& program, cudaStream_t stream) {
 
 }  // namespace
 
+/// One kernel speaks for all, which are compiled alike.
+bool kernels_can_chain() {
+  constexpr int first_that_chains = 90;
+  cudaFuncAttributes attributes{};
+  check_cuda(cudaFuncGetAttributes(&attributes, &meet_peers), name);
+  return attributes.ptxVersion >= first_that_chains;
+}
+
 AllreduceKernel meet_kernel() {
   return {&load, &launch};
 }

@@ -21,7 +21,8 @@ struct TiledAllreduceOptions {
   ReduceOperation operation = ReduceOperation::sum;
   /// Of a tile: a multiple of 64; the last one may have fewer.
   std::int64_t tile_elements = 64 * 1024;
-  /// How many multiprocessors of a GPU combine tiles beside the kernel that publishes them.
+  /// How many multiprocessors of a GPU combine tiles beside the kernel that publishes them: at most half of them, which 0
+  /// takes.
   int multiprocessors = 16;
 };
 
