@@ -32,7 +32,8 @@ class RunawayWatch {
 
   /// Notes an atom of `step`; of several in the first such step the lowest id stays.
   KOKKOS_FUNCTION static void note(const Seen& seen, std::int64_t step, std::int64_t id) {
-    if (seen(0) != none && seen(0) != step) return;
+    const std::int64_t first = Kokkos::atomic_load(&seen(0));
+    if (first != none && first != step) return;
     Kokkos::atomic_store(&seen(0), step);
     Kokkos::atomic_min(&seen(1), id);
   }

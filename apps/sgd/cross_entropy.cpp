@@ -40,7 +40,10 @@ struct CrossEntropy {
     Kokkos::parallel_for(Kokkos::TeamVectorRange(team, classes), [&](const int j) {
       outcome.errors(sample, j) = Kokkos::exp(logit(sample, j) - top) / sum - (j == label ? 1.0F : 0.0F);
     });
-    Kokkos::single(Kokkos::PerTeam(team), [&] { note(Kokkos::log(sum) - (of_label - top), before == 0); });
+    Kokkos::single(Kokkos::PerTeam(team), [&] {
+      note(Kokkos::log(sum) - (of_label - top), before == 0);
+      if (team.league_rank() == 0) figures.next() = figures.current() + 1;
+    });
   }
 
   KOKKOS_FUNCTION void note(float loss, bool is_recognised) const {
@@ -51,7 +54,6 @@ struct CrossEntropy {
       if (!Kokkos::isfinite(loss)) figures.mark(StepFigures::unusable_layer, outcome.layer);
     }
     if (is_recognised) figures.add(StepFigures::correct, 1);
-    figures.next() = figures.current() + 1;
   }
 };
 

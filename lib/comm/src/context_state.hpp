@@ -11,6 +11,7 @@
 #include <mpi.h>
 
 #include <any>
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -153,8 +154,8 @@ class ContextState {
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   MPI_Comm users_comm_ = MPI_COMM_NULL;
-  MPI_Comm parting_comm_ = MPI_COMM_NULL;  ///< of try_barrier() alone
-  bool has_given_up_ = false;
+  MPI_Comm parting_comm_ = MPI_COMM_NULL;   ///< of try_barrier() alone
+  std::atomic<bool> has_given_up_ = false;  ///< set by threads of the proxy too
   int rank_ = 0;
   int size_ = 0;
   int tag_limit_ = 0;

@@ -133,6 +133,27 @@ class ListExchangeTest : public testing::Test {
   ListPeer peer_{};
 };
 
+/// Teams of one kernel run in any order: the one that tells may come after one that has failed.
+TEST_F(ListExchangeTest, TellsWhatWasPutBeforeAFailure) {
+  begin_at(4);
+  run(program(), ListLaunch::put);
+  executor_.fence();
+  KernelListFlags untold = flags_.read();
+  untold.arrived.epoch = 4;
+  flags_.write(untold);
+  ListState state = state_.read();
+  state.failed = 1;
+  state_.write(state);
+  ListTeams<Space>(Space()).launch("test::tell", 1, TellPeers{program()});
+  executor_.fence();
+  EXPECT_EQ(flags_.read().arrived.epoch, 5U);
+  state.epoch = 5;
+  state_.write(state);
+  run(program(), ListLaunch::put);
+  executor_.fence();
+  EXPECT_EQ(flags_.read().arrived.epoch, 5U);
+}
+
 TEST_F(ListExchangeTest, GoesOnWhereEpochsWrap) {
   begin_at(std::numeric_limits<std::uint64_t>::max() - 3);
   for (int round = 0; round < 9; ++round) {

@@ -132,6 +132,7 @@ struct PutParticles {
   KOKKOS_FUNCTION void operator()(const Team& team) const {
     if (has_failed(program)) return;
     const std::uint64_t epoch = program.state->epoch + 1;
+    if (team.league_rank() == 0 && team.team_rank() == 0) program.state->put = epoch;
     const ListShare share = share_of_team(team.league_rank(), per_team, [&](int peer) {
       return program.sent(program.peers[peer]).count * components;
     });
@@ -175,8 +176,9 @@ KOKKOS_INLINE_FUNCTION void queue_messages(const ListProgram& program, const Lis
 /// have to wait for its own.
 template <class Team>
 KOKKOS_FUNCTION void tell_peers(const Team& team, const ListProgram& program, std::uint64_t epoch) {
-  // After a failure nothing may pass for a later epoch: a graph may go on to be replayed.
-  if (has_failed(program)) return;
+  // After a failure nothing may pass for a later epoch: a graph may go on to be replayed. But what was put before is told:
+  // another team of this kernel may have failed already, and the peers would wait in vain.
+  if (program.state->put != epoch) return;
   for (int place = team.team_rank(); place < program.peer_count; place += team.team_size()) {
     const ListPeer& peer = program.peers[place];
     ListHeader& header = peer.remote_header(epoch);

@@ -93,6 +93,7 @@ struct ListState {
   std::uint64_t epoch = 0;  ///< of the last operation whose particles were awaited
   std::uint64_t teams_done = 0;
   std::uint32_t failed = 0;  ///< once set, kernels neither put nor wait
+  std::uint64_t put = 0;     ///< epoch of the last operation whose particles were put
 };
 
 /// The first failure of a plan's kernels. In host memory that they can write; `kind` is released last.
