@@ -1,5 +1,5 @@
 // selvage-tune: measures allreduce algorithms and writes the table that an Allreduce chooses from.
-#include "allreduce_table_file.hpp"
+#include "collectives/allreduce_table_file.hpp"
 #include "common/agreement.hpp"
 #include "common/atomic_file.hpp"
 #include "measure.hpp"

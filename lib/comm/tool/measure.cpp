@@ -1,6 +1,6 @@
 #include "measure.hpp"
 
-#include "allreduce_registry.hpp"
+#include "collectives/allreduce_registry.hpp"
 #include "fastest.hpp"
 #include "support/trial.hpp"
 

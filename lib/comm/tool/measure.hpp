@@ -1,6 +1,6 @@
 #pragma once
 
-#include "allreduce_table.hpp"
+#include "collectives/allreduce_table.hpp"
 
 #include <selvage/comm/allreduce_options.hpp>
 #include <selvage/comm/context.hpp>

@@ -1,5 +1,5 @@
 #include "command.hpp"
-#include "text_file.hpp"
+#include "machine/text_file.hpp"
 
 #include <selvage/error.hpp>
 #include <selvage/suggestion.hpp>

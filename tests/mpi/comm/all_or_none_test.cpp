@@ -1,4 +1,4 @@
-#include "context_state.hpp"
+#include "context/context_state.hpp"
 #include "thrown.hpp"
 
 #include <selvage/comm/context.hpp>

@@ -1,4 +1,4 @@
-#include "collective_plan.hpp"
+#include "collectives/collective_plan.hpp"
 #include "deferred_executor.hpp"
 
 #include <selvage/comm/context.hpp>

@@ -1,5 +1,5 @@
+#include "memory/window_state.hpp"
 #include "thrown.hpp"
-#include "window_state.hpp"
 
 #include <selvage/comm/trigger.hpp>
 

@@ -1,10 +1,10 @@
-#include "courier.hpp"
+#include "proxy/courier.hpp"
 
-#include "call_off.hpp"
-#include "command_queue.hpp"
-#include "context_state.hpp"
+#include "context/context_state.hpp"
+#include "memory/window_state.hpp"
+#include "proxy/command_queue.hpp"
 #include "thrown.hpp"
-#include "window_state.hpp"
+#include "transports/call_off.hpp"
 
 #include <selvage/comm/context.hpp>
 #include <selvage/comm/detail/kokkos_executor.hpp>

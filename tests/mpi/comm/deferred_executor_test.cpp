@@ -1,6 +1,6 @@
 #include "deferred_executor.hpp"
 
-#include "halo_plan.hpp"
+#include "halo/halo_plan.hpp"
 
 #include <selvage/comm/context.hpp>
 #include <selvage/comm/grid.hpp>

@@ -1,6 +1,6 @@
 #include "allreduces/group_meeting.hpp"
 
-#include "context_state.hpp"
+#include "context/context_state.hpp"
 
 #include <selvage/comm/context.hpp>
 #include <selvage/comm/detail/signal.hpp>

@@ -1,6 +1,6 @@
-#include "conservation.hpp"
-#include "context_state.hpp"
+#include "context/context_state.hpp"
 #include "list_fixture.hpp"
+#include "lists/conservation.hpp"
 
 #include <selvage/comm/migration.hpp>
 

@@ -1,4 +1,4 @@
-#include "allreduce_registry.hpp"
+#include "collectives/allreduce_registry.hpp"
 
 #include <selvage/error.hpp>
 

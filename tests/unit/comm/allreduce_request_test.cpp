@@ -1,4 +1,4 @@
-#include "allreduce_request.hpp"
+#include "collectives/allreduce_request.hpp"
 
 #include <selvage/error.hpp>
 

@@ -1,6 +1,6 @@
-#include "allreduce_table.hpp"
+#include "collectives/allreduce_table.hpp"
 
-#include "allreduce_table_file.hpp"
+#include "collectives/allreduce_table_file.hpp"
 #include "temporary_directory.hpp"
 
 #include <selvage/error.hpp>

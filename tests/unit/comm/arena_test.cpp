@@ -1,4 +1,4 @@
-#include "arena.hpp"
+#include "memory/arena.hpp"
 
 #include <selvage/error.hpp>
 

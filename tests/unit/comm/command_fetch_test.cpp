@@ -1,4 +1,4 @@
-#include "command_fetch.hpp"
+#include "proxy/command_fetch.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "copy_schedule.hpp"
+#include "copies/copy_schedule.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "flatten.hpp"
+#include "transfers/flatten.hpp"
 
 #include <selvage/comm/datatype.hpp>
 #include <selvage/error.hpp>

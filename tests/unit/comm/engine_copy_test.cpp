@@ -1,4 +1,4 @@
-#include "engine_copy.hpp"
+#include "copies/engine_copy.hpp"
 
 #include <selvage/comm/detail/host_copy.hpp>
 

@@ -1,4 +1,4 @@
-#include "gpu_aware.hpp"
+#include "context/gpu_aware.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-#include "layout_cache.hpp"
+#include "transfers/layout_cache.hpp"
 
-#include "flatten.hpp"
+#include "transfers/flatten.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "layout.hpp"
+#include "grid/layout.hpp"
 
 #include <selvage/comm/detail/host_copy.hpp>
 

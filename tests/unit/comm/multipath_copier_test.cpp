@@ -1,4 +1,4 @@
-#include "multipath_copier.hpp"
+#include "copies/multipath_copier.hpp"
 
 #include <selvage/error.hpp>
 

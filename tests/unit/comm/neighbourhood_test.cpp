@@ -1,4 +1,4 @@
-#include "neighbourhood.hpp"
+#include "grid/neighbourhood.hpp"
 
 #include <gtest/gtest.h>
 

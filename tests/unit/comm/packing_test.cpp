@@ -1,4 +1,4 @@
-#include "packing.hpp"
+#include "transports/packing.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-#include "path_selector.hpp"
+#include "transports/path_selector.hpp"
 
-#include "registry.hpp"
+#include "transports/registry.hpp"
 
 #include <selvage/error.hpp>
 

@@ -1,4 +1,4 @@
-#include "process_grid.hpp"
+#include "grid/process_grid.hpp"
 
 #include <selvage/error.hpp>
 

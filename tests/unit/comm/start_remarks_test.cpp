@@ -1,4 +1,4 @@
-#include "start_remarks.hpp"
+#include "context/start_remarks.hpp"
 
 #include "sample_machine.hpp"
 

@@ -1,4 +1,4 @@
-#include "trigger_ring.hpp"
+#include "proxy/trigger_ring.hpp"
 
 #include <selvage/error.hpp>
 

@@ -1,4 +1,4 @@
-#include "trigger_table.hpp"
+#include "proxy/trigger_table.hpp"
 
 #include <selvage/error.hpp>
 

@@ -1,4 +1,4 @@
-#include "wait.hpp"
+#include "context/wait.hpp"
 
 #include <selvage/error.hpp>
 

@@ -1,4 +1,4 @@
-#include "records.hpp"
+#include "detect/records.hpp"
 
 #include <selvage/error.hpp>
 

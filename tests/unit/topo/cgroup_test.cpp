@@ -1,4 +1,4 @@
-#include "cgroup.hpp"
+#include "detect/cgroup.hpp"
 
 #include <gtest/gtest.h>
 

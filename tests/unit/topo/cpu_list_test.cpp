@@ -1,4 +1,4 @@
-#include "cpu_list.hpp"
+#include "detect/cpu_list.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "random.hpp"
+#include "traffic/random.hpp"
 
 #include <selvage/topo/placement.hpp>
 

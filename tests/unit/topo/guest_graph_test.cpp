@@ -1,4 +1,4 @@
-#include "guest_graph.hpp"
+#include "placement/guest_graph.hpp"
 
 #include <selvage/topo/pattern.hpp>
 #include <selvage/topo/placement.hpp>

@@ -1,4 +1,4 @@
-#include "logical_hosts.hpp"
+#include "detect/logical_hosts.hpp"
 
 #include <selvage/error.hpp>
 

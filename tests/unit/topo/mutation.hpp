@@ -1,6 +1,6 @@
 #pragma once
 
-#include "random.hpp"
+#include "traffic/random.hpp"
 
 #include <selvage/error.hpp>
 

@@ -1,6 +1,6 @@
 #include "mutation.hpp"
-#include "relief.hpp"
-#include "repair.hpp"
+#include "placement/relief.hpp"
+#include "placement/repair.hpp"
 
 #include <selvage/topo/pattern.hpp>
 #include <selvage/topo/placement.hpp>

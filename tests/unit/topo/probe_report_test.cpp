@@ -1,5 +1,5 @@
+#include "probe/tournament.hpp"
 #include "sample_machine.hpp"
-#include "tournament.hpp"
 
 #include <selvage/error.hpp>
 #include <selvage/topo/probe.hpp>

@@ -1,4 +1,4 @@
-#include "records.hpp"
+#include "detect/records.hpp"
 
 #include <gtest/gtest.h>
 

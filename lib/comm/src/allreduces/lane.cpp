@@ -1,6 +1,6 @@
 #include "lane.hpp"
 
-#include "../context_state.hpp"
+#include "context/context_state.hpp"
 #include "group_collectives.hpp"
 
 #include <algorithm>

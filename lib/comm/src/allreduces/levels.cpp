@@ -1,7 +1,7 @@
 #include "levels.hpp"
 
-#include "../context_state.hpp"
-#include "../device_allreduce.hpp"
+#include "context/context_state.hpp"
+#include "device/device_allreduce.hpp"
 #include "group_collectives.hpp"
 #include "lane.hpp"
 

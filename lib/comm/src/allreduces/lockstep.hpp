@@ -1,7 +1,7 @@
 #pragma once
 
-#include "../context_state.hpp"
-#include "../peer_blocks.hpp"
+#include "context/context_state.hpp"
+#include "memory/peer_blocks.hpp"
 
 #include <selvage/comm/detail/signal.hpp>
 

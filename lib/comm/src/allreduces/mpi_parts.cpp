@@ -1,6 +1,6 @@
 #include "mpi_parts.hpp"
 
-#include "../context_state.hpp"
+#include "context/context_state.hpp"
 #include "fold.hpp"
 #include "message_memory.hpp"
 #include "pending_messages.hpp"

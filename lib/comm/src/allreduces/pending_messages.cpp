@@ -1,7 +1,7 @@
 #include "pending_messages.hpp"
 
-#include "../call_off.hpp"
-#include "../context_state.hpp"
+#include "context/context_state.hpp"
+#include "transports/call_off.hpp"
 
 #include <selvage/error.hpp>
 

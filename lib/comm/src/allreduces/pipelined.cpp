@@ -1,6 +1,6 @@
 #include "pipelined.hpp"
 
-#include "../context_state.hpp"
+#include "context/context_state.hpp"
 #include "levels.hpp"
 
 #include <utility>

@@ -1,6 +1,6 @@
 #include "two_shot.hpp"
 
-#include "../device_allreduce.hpp"
+#include "device/device_allreduce.hpp"
 #include "fold.hpp"
 #include "stepwise.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../device_allreduce.hpp"
+#include "device/device_allreduce.hpp"
 
 #include <selvage/comm/allreduce_options.hpp>
 #include <selvage/comm/detail/port_table.hpp>

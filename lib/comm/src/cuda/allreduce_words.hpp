@@ -1,7 +1,7 @@
 #pragma once
 
-#include "../allreduces/reduction_arithmetic.hpp"
 #include "allreduce_kernels.hpp"
+#include "allreduces/reduction_arithmetic.hpp"
 
 #include <type_traits>
 

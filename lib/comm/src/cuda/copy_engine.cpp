@@ -1,12 +1,12 @@
-#include "../transports/copy_engine.hpp"
+#include "transports/copy_engine.hpp"
 
-#include "../context_state.hpp"
-#include "../engine_copy.hpp"
-#include "../transports/peer_link.hpp"
+#include "context/context_state.hpp"
+#include "copies/engine_copy.hpp"
 #include "copy_engine_kernels.hpp"
 #include "device_memory.hpp"
 #include "engine_stream.hpp"
 #include "fault.hpp"
+#include "transports/peer_link.hpp"
 
 #include <Kokkos_Core.hpp>
 

@@ -1,4 +1,4 @@
-#include "../device_allreduce.hpp"
+#include "device/device_allreduce.hpp"
 
 #include "device_collective.hpp"
 

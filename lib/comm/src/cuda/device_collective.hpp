@@ -1,9 +1,9 @@
 #pragma once
 
-#include "../context_state.hpp"
-#include "../peer_blocks.hpp"
 #include "allreduce_kernels.hpp"
+#include "context/context_state.hpp"
 #include "device_memory.hpp"
+#include "memory/peer_blocks.hpp"
 
 #include <fmt/format.h>
 

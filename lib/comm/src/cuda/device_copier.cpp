@@ -1,5 +1,5 @@
-#include "../copier.hpp"
 #include "check.hpp"
+#include "copies/copier.hpp"
 #include "engine_stream.hpp"
 
 #include <cuda.h>

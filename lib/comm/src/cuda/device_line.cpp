@@ -1,4 +1,4 @@
-#include "../device_line.hpp"
+#include "device/device_line.hpp"
 
 #include "check.hpp"
 #include "device_memory.hpp"

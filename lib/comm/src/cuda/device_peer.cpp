@@ -1,10 +1,10 @@
-#include "../device_peer.hpp"
+#include "device/device_peer.hpp"
 
-#include "../context_state.hpp"
-#include "../transports/peer_link.hpp"
+#include "context/context_state.hpp"
 #include "device_memory.hpp"
 #include "fault.hpp"
 #include "peer_kernels.hpp"
+#include "transports/peer_link.hpp"
 
 #include <Kokkos_Core.hpp>
 #include <fmt/format.h>

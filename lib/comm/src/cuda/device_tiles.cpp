@@ -1,7 +1,7 @@
-#include "../device.hpp"
-#include "../tiles/tile_runner.hpp"
+#include "device/device.hpp"
 #include "device_collective.hpp"
 #include "stream.hpp"
+#include "tiles/tile_runner.hpp"
 
 #include <selvage/environment.hpp>
 

@@ -1,4 +1,4 @@
-#include "../device_timeline.hpp"
+#include "device/device_timeline.hpp"
 
 #include "stream.hpp"
 

@@ -1,9 +1,9 @@
-#include "../device_transfer.hpp"
+#include "device/device_transfer.hpp"
 
-#include "../context_state.hpp"
-#include "../transports/peer_link.hpp"
+#include "context/context_state.hpp"
 #include "device_memory.hpp"
 #include "run_kernels.hpp"
+#include "transports/peer_link.hpp"
 
 #include <Kokkos_Core.hpp>
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-#include "../allreduces/part.hpp"
-#include "../device_allreduce.hpp"
+#include "allreduces/part.hpp"
+#include "device/device_allreduce.hpp"
 #include "device_collective.hpp"
 #include "stream.hpp"
 

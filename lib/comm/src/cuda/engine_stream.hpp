@@ -1,7 +1,7 @@
 #pragma once
 
-#include "../engine_copy.hpp"
 #include "check.hpp"
+#include "copies/engine_copy.hpp"
 
 namespace selvage::detail {
 

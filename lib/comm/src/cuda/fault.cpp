@@ -1,6 +1,6 @@
 #include "fault.hpp"
 
-#include "../transports/peer_link.hpp"
+#include "transports/peer_link.hpp"
 
 #include <selvage/error.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../message_port.hpp"
+#include "proxy/message_port.hpp"
 
 #include <cuda_runtime_api.h>
 

@@ -1,7 +1,7 @@
 #include "nccl_library.hpp"
 
-#include "../context_state.hpp"
-#include "../device_allreduce.hpp"
+#include "context/context_state.hpp"
+#include "device/device_allreduce.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

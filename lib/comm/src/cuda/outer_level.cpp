@@ -1,9 +1,9 @@
 #include "outer_level.hpp"
 
-#include "../allreduces/group_collectives.hpp"
-#include "../allreduces/message_memory.hpp"
-#include "../allreduces/pending_messages.hpp"
-#include "../context_state.hpp"
+#include "allreduces/group_collectives.hpp"
+#include "allreduces/message_memory.hpp"
+#include "allreduces/pending_messages.hpp"
+#include "context/context_state.hpp"
 #include "nccl_library.hpp"
 #include "stream.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../allreduces/allreduce_algorithm.hpp"
+#include "allreduces/allreduce_algorithm.hpp"
 
 #include <selvage/comm/allreduce_options.hpp>
 #include <selvage/comm/element_types.hpp>

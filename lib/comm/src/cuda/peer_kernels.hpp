@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../transports/mailbox.hpp"
+#include "transports/mailbox.hpp"
 
 #include <selvage/comm/detail/port_table.hpp>
 

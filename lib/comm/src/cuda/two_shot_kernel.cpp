@@ -1,5 +1,5 @@
-#include "../allreduces/part.hpp"
 #include "allreduce_wait.hpp"
+#include "allreduces/part.hpp"
 #include "launch_chained.hpp"
 #include "pack_reduction.hpp"
 

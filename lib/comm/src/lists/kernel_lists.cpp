@@ -1,9 +1,9 @@
 #include "kernel_lists.hpp"
 
-#include "../context_state.hpp"
-#include "../transports/mailbox.hpp"
-#include "../wait.hpp"
+#include "context/context_state.hpp"
+#include "context/wait.hpp"
 #include "launched_lists.hpp"
+#include "transports/mailbox.hpp"
 
 #include <Kokkos_Core.hpp>
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 #include "launched_lists.hpp"
 
-#include "../context_state.hpp"
-#include "../device.hpp"
-#include "../mappable.hpp"
+#include "context/context_state.hpp"
+#include "device/device.hpp"
+#include "memory/mappable.hpp"
 
 #include <Kokkos_Core.hpp>
 #include <fmt/format.h>

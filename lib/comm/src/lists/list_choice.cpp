@@ -1,10 +1,10 @@
 #include "list_choice.hpp"
 
-#include "../environment_options.hpp"
-#include "../proxy.hpp"
-#include "../transports/mpi_direct.hpp"
-#include "../transports/mpi_staged.hpp"
-#include "../transports/peer.hpp"
+#include "context/environment_options.hpp"
+#include "proxy/proxy.hpp"
+#include "transports/mpi_direct.hpp"
+#include "transports/mpi_staged.hpp"
+#include "transports/peer.hpp"
 
 #include <selvage/error.hpp>
 

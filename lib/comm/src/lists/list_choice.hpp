@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../path_selector.hpp"
+#include "transports/path_selector.hpp"
 
 #include <selvage/comm/list_options.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../arena.hpp"
+#include "memory/arena.hpp"
 
 #include <selvage/comm/detail/executor.hpp>
 #include <selvage/comm/detail/list_mover.hpp>

@@ -1,6 +1,6 @@
-#include "../call_off.hpp"
-#include "../context_state.hpp"
+#include "context/context_state.hpp"
 #include "list_path.hpp"
+#include "transports/call_off.hpp"
 
 #include <Kokkos_Core.hpp>
 #include <fmt/format.h>

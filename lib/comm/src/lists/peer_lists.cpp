@@ -1,6 +1,6 @@
-#include "../context_state.hpp"
-#include "../transports/mailbox.hpp"
+#include "context/context_state.hpp"
 #include "list_path.hpp"
+#include "transports/mailbox.hpp"
 
 #include <selvage/comm/detail/signal.hpp>
 

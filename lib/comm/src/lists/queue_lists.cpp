@@ -1,7 +1,7 @@
-#include "../command_queue.hpp"
-#include "../context_state.hpp"
-#include "../wait.hpp"
+#include "context/context_state.hpp"
+#include "context/wait.hpp"
 #include "launched_lists.hpp"
+#include "proxy/command_queue.hpp"
 
 #include <Kokkos_Core.hpp>
 #include <fmt/format.h>

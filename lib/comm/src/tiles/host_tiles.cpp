@@ -1,5 +1,5 @@
-#include "../allreduces/fold.hpp"
-#include "../allreduces/lockstep.hpp"
+#include "allreduces/fold.hpp"
+#include "allreduces/lockstep.hpp"
 #include "tile_runner.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "../allreduces/allreduce_algorithm.hpp"
-#include "../context_state.hpp"
-#include "../peer_blocks.hpp"
+#include "allreduces/allreduce_algorithm.hpp"
+#include "context/context_state.hpp"
+#include "memory/peer_blocks.hpp"
 
 #include <selvage/comm/detail/signal.hpp>
 

@@ -1,7 +1,7 @@
-#include "../call_off.hpp"
-#include "../context_state.hpp"
-#include "../run_copy.hpp"
+#include "context/context_state.hpp"
+#include "run_copy.hpp"
 #include "transfer_path.hpp"
+#include "transports/call_off.hpp"
 
 #include <Kokkos_Core.hpp>
 #include <fmt/format.h>

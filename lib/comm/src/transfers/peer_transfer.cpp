@@ -1,5 +1,5 @@
-#include "../context_state.hpp"
-#include "../device_transfer.hpp"
+#include "context/context_state.hpp"
+#include "device/device_transfer.hpp"
 #include "transfer_path.hpp"
 
 #include <Kokkos_Core.hpp>

@@ -1,8 +1,8 @@
-#include "../context_state.hpp"
-#include "../copier.hpp"
-#include "../device.hpp"
-#include "../mappable.hpp"
-#include "../run_copy.hpp"
+#include "context/context_state.hpp"
+#include "copies/copier.hpp"
+#include "device/device.hpp"
+#include "memory/mappable.hpp"
+#include "run_copy.hpp"
 #include "transfer_path.hpp"
 
 #include <Kokkos_Core.hpp>

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "../arena.hpp"
-#include "../copy_runs.hpp"
-#include "../layout_cache.hpp"
-#include "../path_selector.hpp"
-#include "../transports/mailbox.hpp"
+#include "copy_runs.hpp"
+#include "layout_cache.hpp"
+#include "memory/arena.hpp"
+#include "transports/mailbox.hpp"
+#include "transports/path_selector.hpp"
 
 #include <selvage/comm/datatype.hpp>
 #include <selvage/comm/detail/executor.hpp>

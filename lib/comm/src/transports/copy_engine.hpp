@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../path_selector.hpp"
+#include "path_selector.hpp"
 #include "transport.hpp"
 
 namespace selvage::detail {

@@ -1,7 +1,7 @@
 #include "mailbox.hpp"
 
-#include "../context_state.hpp"
-#include "../mappable.hpp"
+#include "context/context_state.hpp"
+#include "memory/mappable.hpp"
 
 namespace selvage::detail {
 namespace {

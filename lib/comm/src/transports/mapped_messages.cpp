@@ -1,6 +1,6 @@
 #include "mapped_messages.hpp"
 
-#include "../context_state.hpp"
+#include "context/context_state.hpp"
 
 #include <selvage/comm/detail/signal.hpp>
 

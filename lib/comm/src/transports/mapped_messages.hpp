@@ -1,7 +1,7 @@
 #pragma once
 
-#include "../message_port.hpp"
 #include "packed_block.hpp"
+#include "proxy/message_port.hpp"
 
 #include <memory>
 #include <vector>

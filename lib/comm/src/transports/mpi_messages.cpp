@@ -1,8 +1,8 @@
 #include "mpi_messages.hpp"
 
-#include "../call_off.hpp"
-#include "../context_state.hpp"
-#include "../proxy.hpp"
+#include "call_off.hpp"
+#include "context/context_state.hpp"
+#include "proxy/proxy.hpp"
 #include "proxy_messages.hpp"
 
 #include <Kokkos_Core.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "../path_selector.hpp"
 #include "packed_block.hpp"
+#include "path_selector.hpp"
 
 #include <mpi.h>
 

@@ -1,7 +1,7 @@
 #include "packed_block.hpp"
 
-#include "../device.hpp"
-#include "../mappable.hpp"
+#include "device/device.hpp"
+#include "memory/mappable.hpp"
 
 #include <algorithm>
 

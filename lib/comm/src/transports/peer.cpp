@@ -1,9 +1,9 @@
 #include "peer.hpp"
 
-#include "../context_state.hpp"
-#include "../device_peer.hpp"
-#include "../proxy.hpp"
+#include "context/context_state.hpp"
+#include "device/device_peer.hpp"
 #include "peer_link.hpp"
+#include "proxy/proxy.hpp"
 #include "proxy_messages.hpp"
 
 #include <Kokkos_Core.hpp>

@@ -1,6 +1,6 @@
 #include "peer_link.hpp"
 
-#include "../context_state.hpp"
+#include "context/context_state.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "proxy_messages.hpp"
 
-#include "../context_state.hpp"
+#include "context/context_state.hpp"
 
 #include <Kokkos_Core.hpp>
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "../device_line.hpp"
-#include "../message_line.hpp"
+#include "device/device_line.hpp"
 #include "mapped_messages.hpp"
 #include "packed_block.hpp"
+#include "proxy/message_line.hpp"
 
 #include <memory>
 #include <vector>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "../arena.hpp"
-#include "../neighbourhood.hpp"
-#include "../packing.hpp"
+#include "grid/neighbourhood.hpp"
+#include "memory/arena.hpp"
+#include "packing.hpp"
 
 #include <selvage/comm/detail/executor.hpp>
 #include <selvage/comm/detail/field.hpp>

@@ -1,7 +1,7 @@
 // One process measures all pairs of its host's GPUs: no messages, no other process that could be late.
-#include "../gpu_probe.hpp"
+#include "probe/gpu_probe.hpp"
 
-#include "../tournament.hpp"
+#include "probe/tournament.hpp"
 #include "probe_kernels.hpp"
 
 #include <selvage/error.hpp>

@@ -1,5 +1,5 @@
-#include "mapper.hpp"
-#include "process_grid.hpp"
+#include "placement/mapper.hpp"
+#include "traffic/process_grid.hpp"
 
 #include <limits>
 

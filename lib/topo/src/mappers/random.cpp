@@ -1,6 +1,6 @@
-#include "random.hpp"
+#include "traffic/random.hpp"
 
-#include "mapper.hpp"
+#include "placement/mapper.hpp"
 
 #include <numeric>
 

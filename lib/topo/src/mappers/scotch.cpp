@@ -1,6 +1,6 @@
-#include "mapper.hpp"
-#include "mappers/scotch_handles.hpp"
-#include "repair.hpp"
+#include "placement/mapper.hpp"
+#include "placement/repair.hpp"
+#include "scotch_handles.hpp"
 
 #include <selvage/topo/placement.hpp>
 

@@ -1,4 +1,4 @@
-#include "mapper.hpp"
+#include "placement/mapper.hpp"
 
 #include <selvage/topo/placement.hpp>
 

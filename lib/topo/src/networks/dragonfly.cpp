@@ -1,4 +1,4 @@
-#include "networks/dragonfly.hpp"
+#include "dragonfly.hpp"
 
 #include <fmt/format.h>
 

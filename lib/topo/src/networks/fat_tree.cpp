@@ -1,4 +1,4 @@
-#include "networks/fat_tree.hpp"
+#include "fat_tree.hpp"
 
 #include <fmt/format.h>
 

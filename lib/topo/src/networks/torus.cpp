@@ -1,4 +1,4 @@
-#include "networks/torus.hpp"
+#include "torus.hpp"
 
 #include <fmt/format.h>
 

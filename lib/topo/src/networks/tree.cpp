@@ -1,4 +1,4 @@
-#include "networks/tree.hpp"
+#include "tree.hpp"
 
 #include <algorithm>
 #include <utility>

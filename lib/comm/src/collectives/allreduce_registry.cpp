@@ -1,0 +1,255 @@
+#include "allreduce_registry.hpp"
+
+#include "allreduces/btb.hpp"
+#include "allreduces/gsb.hpp"
+#include "allreduces/hierarchical.hpp"
+#include "allreduces/levels.hpp"
+#include "allreduces/mpi_two_shot.hpp"
+#include "allreduces/one_shot.hpp"
+#include "allreduces/pipelined.hpp"
+#include "allreduces/recursive_doubling.hpp"
+#include "allreduces/ring.hpp"
+#include "allreduces/two_shot.hpp"
+#include "context/context_state.hpp"
+#include "device/device_allreduce.hpp"
+
+#include <selvage/counted.hpp>
+#include <selvage/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+namespace selvage::detail {
+namespace {
+
+std::string refuse_mapped(const AllreduceFacts& facts, const AllreduceOptions& /*options*/ = {}) {
+  if (!facts.on_host && facts.ranks > most_allreduce_ranks)
+    return fmt::format("{} ranks share a host, and kernels reduce over {} at most", facts.ranks,
+                       most_allreduce_ranks);
+  return facts.mapping_refusal;
+}
+std::string refuse_hosts(const AllreduceFacts& facts, const AllreduceOptions& /*options*/) {
+  return facts.on_host ? "it is for GPUs" : refuse_mapped(facts);
+}
+std::string refuse_device(const AllreduceFacts& facts, const AllreduceOptions& /*options*/ = {}) {
+  return facts.on_host ? "" : "it is not for GPUs";
+}
+std::string refuse_gsb(const AllreduceFacts& facts, const AllreduceOptions& options) {
+  return facts.on_host ? facts.mapping_refusal : refuse_device(facts, options);
+}
+/// NCCL takes no GPU twice.
+std::string refuse_nccl_between(const AllreduceFacts& facts, const std::vector<int>& ranks) {
+  for (const int rank : ranks) {
+    for (const int other : ranks) {
+      if (other < rank &&
+          facts.gpus[static_cast<std::size_t>(other)] == facts.gpus[static_cast<std::size_t>(rank)])
+        return fmt::format("ranks {} and {} share a GPU, and NCCL takes one rank on each", other, rank);
+    }
+  }
+  return nccl_refusal();
+}
+bool combines_by_levels(const AllreduceOptions& options) {
+  return options.inner || options.outer;
+}
+/// Groups of GPUs that combine by levels.
+std::string refuse_device_levels(const AllreduceFacts& facts, const AllreduceOptions& options,
+                                 const std::vector<std::vector<int>>& groups) {
+  if (groups.size() < 2) return "all ranks are in one group";
+  if (options.inner.value_or(AllreduceAlgorithm::two_shot) != AllreduceAlgorithm::two_shot)
+    return fmt::format("GPUs of a group combine by two_shot, not by {}", to_string(*options.inner));
+  for (const std::vector<int>& group : groups) {
+    if (group.size() != groups.front().size())
+      return fmt::format("groups have {} and {} ranks", groups.front().size(), group.size());
+    const bool is_in_a_host = std::ranges::any_of(facts.hosts, [&](const std::vector<int>& host) {
+      return std::ranges::all_of(group, [&](int rank) { return std::ranges::count(host, rank) > 0; });
+    });
+    if (!is_in_a_host) return fmt::format("the group of rank {} is not on one host", group.front());
+  }
+  for (std::size_t place = 0; options.outer == AllreduceAlgorithm::nccl && place < groups.front().size();
+       ++place) {
+    std::vector<int> outer_group;
+    for (const std::vector<int>& group : groups) outer_group.push_back(group[place]);
+    if (const std::string refusal = refuse_nccl_between(facts, outer_group); !refusal.empty()) return refusal;
+  }
+  if (groups.front().size() == 1) return {};
+  if (groups.front().size() > most_allreduce_ranks)
+    return fmt::format("kernels combine those of {} ranks at most", most_allreduce_ranks);
+  return facts.host_mapping_refusal;
+}
+std::string refuse_host_levels(const AllreduceOptions& options) {
+  if (options.inner == AllreduceAlgorithm::two_shot) return "two_shot inside a group is for GPUs";
+  return options.outer == AllreduceAlgorithm::nccl ? "nccl is for GPUs" : "";
+}
+std::string refuse_hierarchical(const AllreduceFacts& facts, const AllreduceOptions& options) {
+  if (!combines_by_levels(options) && (facts.on_host || !facts.hierarchy_refusal.empty()))
+    return facts.hierarchy_refusal;
+  return facts.on_host ? refuse_host_levels(options) : refuse_device_levels(facts, options, facts.hosts);
+}
+std::string refuse_pipelined(const AllreduceFacts& facts, const AllreduceOptions& options) {
+  if (facts.on_host) return refuse_host_levels(options);
+  return refuse_device_levels(
+      facts, options,
+      options.group_size > 0 ? groups_in_order(facts.ranks, options.group_size) : facts.hosts);
+}
+std::string refuse_nccl(const AllreduceFacts& facts, const AllreduceOptions& /*options*/) {
+  if (facts.on_host) return "it is for GPUs";
+  std::vector<int> ranks(static_cast<std::size_t>(facts.ranks));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return refuse_nccl_between(facts, ranks);
+}
+std::string refuse_nothing(const AllreduceFacts& /*facts*/, const AllreduceOptions& /*options*/) {
+  return {};
+}
+
+bool always(const AllreduceOptions& /*options*/) {
+  return true;
+}
+bool never(const AllreduceOptions& /*options*/) {
+  return false;
+}
+bool unless_by_levels(const AllreduceOptions& options) {
+  return !combines_by_levels(options);
+}
+
+std::string refuse(const AllreduceEntry& entry, const AllreduceFacts& facts,
+                   const AllreduceOptions& options) {
+  if (!options.fast && !entry.is_ordered(options))
+    return "it combines in another order than by rank, on which the bits of a result depend: the option "
+           "fast, or SELVAGE_ALLREDUCE_FAST=yes, allows that";
+  if (facts.flow.kind != CollectiveKind::allreduce && !entry.is_for_all_kinds)
+    return fmt::format("it is no {}", to_string(facts.flow.kind));
+  return entry.refuse(facts, options);
+}
+
+struct SizeRule {
+  AllreduceAlgorithm algorithm;
+  std::int64_t most_bytes;
+};
+
+/// The best up to so many bytes, by what was measured with two and four ranks, on two cores and on H200 GPUs. Combining
+/// everything oneself costs less than a second wait while elements are few.
+std::vector<SizeRule> size_rules(const AllreduceFacts& facts) {
+  constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kilobyte = 1024;
+  constexpr std::int64_t megabyte = 1024 * kilobyte;
+  if (facts.on_host)
+    return {{AllreduceAlgorithm::one_shot, 8 * kilobyte}, {AllreduceAlgorithm::two_shot, any}};
+  // Fewer blocks than that don't fill the links by stores, but do by loads.
+  constexpr int push_multiprocessors = 96;
+  const bool pushes = facts.multiprocessors == 0 || facts.multiprocessors >= push_multiprocessors;
+  return {{AllreduceAlgorithm::one_shot, 8 * kilobyte},
+          {AllreduceAlgorithm::one_shot_ll128, megabyte / facts.ranks},
+          {AllreduceAlgorithm::two_shot_ll128, 8 * megabyte},
+          {pushes ? AllreduceAlgorithm::two_shot_push : AllreduceAlgorithm::two_shot, any}};
+}
+
+/// What a rank moves each way, in units of all elements: a part to and from each other rank by two_shot. A leader sends
+/// all to the other leader, and all to its group.
+std::string why_not_pipelined(const AllreduceFacts& facts) {
+  if (!facts.on_host || facts.ranks < 3) return {};
+  return fmt::format("; not pipelined: on one host two_shot moves {:.3g} times the elements, leaders 2 times",
+                     2.0 * (facts.ranks - 1) / facts.ranks);
+}
+
+}  // namespace
+
+std::vector<int> all_ranks(const AllreduceParts& parts) {
+  std::vector<int> ranks(static_cast<std::size_t>(parts.context.size()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
+std::span<const AllreduceEntry> allreduce_algorithms() {
+  using enum AllreduceAlgorithm;
+  static const std::array entries{
+      AllreduceEntry{one_shot, always, false, refuse_mapped, make_one_shot},
+      AllreduceEntry{one_shot_ll128, always, false, refuse_hosts, make_one_shot_ll128},
+      AllreduceEntry{two_shot, always, true, refuse_mapped, make_two_shot},
+      AllreduceEntry{two_shot_ll128, always, false, refuse_hosts, make_two_shot_ll128},
+      AllreduceEntry{two_shot_push, always, false, refuse_hosts, make_two_shot_push},
+      AllreduceEntry{two_shot_copy_engine, always, false, refuse_hosts, make_two_shot_copy_engine},
+      AllreduceEntry{copy_engine, always, false, refuse_hosts, make_copy_engine},
+      AllreduceEntry{gsb, always, false, refuse_gsb, make_gsb},
+      AllreduceEntry{hierarchical, unless_by_levels, false, refuse_hierarchical, make_hierarchical},
+      AllreduceEntry{mpi, always, true, refuse_nothing, make_mpi_two_shot},
+      AllreduceEntry{nccl, never, false, refuse_nccl, make_nccl},
+      AllreduceEntry{btb, never, false, refuse_device, make_btb},
+      AllreduceEntry{recursive_doubling, never, false, refuse_nothing, make_recursive_doubling},
+      AllreduceEntry{ring, never, false, refuse_nothing, make_ring},
+      AllreduceEntry{segmented_ring, never, false, refuse_nothing, make_segmented_ring},
+      AllreduceEntry{multi_ring, never, false, refuse_hosts, make_multi_ring},
+      AllreduceEntry{pipelined, never, false, refuse_pipelined, make_pipelined},
+  };
+  return entries;
+}
+
+namespace {
+
+auto entry_of(AllreduceAlgorithm algorithm) {
+  return std::ranges::find(allreduce_algorithms(), algorithm, &AllreduceEntry::algorithm);
+}
+
+/// The fastest algorithm of a table's row that is possible here; none, with the reasons in `why`, where none is.
+ChosenAllreduce choose_by_table(const AllreduceFacts& facts, const AllreduceOptions& options) {
+  ChosenAllreduce chosen{nullptr, facts.advice.why};
+  for (const std::string& name : facts.advice.algorithms) {
+    const auto entry = std::ranges::find(allreduce_algorithms(), name,
+                                         [](const auto& known) { return to_string(known.algorithm); });
+    const bool is_known = entry != allreduce_algorithms().end();
+    const std::string refusal = is_known ? refuse(*entry, facts, options) : "this version doesn't have it";
+    if (refusal.empty()) {
+      chosen.entry = &*entry;
+      break;
+    }
+    chosen.why += fmt::format("; not {}: {}", name, refusal);
+  }
+  return chosen;
+}
+
+ChosenAllreduce choose_by_rule(const AllreduceFacts& facts) {
+  const bool is_allreduce = facts.flow.kind == CollectiveKind::allreduce;
+  if (const std::string refusal = refuse_mapped(facts); !refusal.empty()) {
+    const std::string not_by_hosts = refuse_hierarchical(facts, {});
+    if (not_by_hosts.empty() && is_allreduce)
+      return {&*entry_of(AllreduceAlgorithm::hierarchical), "fewest bytes between hosts; " + refusal};
+    std::string why = "works everywhere; " + refusal;
+    if (is_allreduce) why += "; not hierarchical: " + not_by_hosts;
+    return {&*entry_of(AllreduceAlgorithm::mpi), why};
+  }
+  if (!is_allreduce) return {&*entry_of(AllreduceAlgorithm::two_shot), "every rank maps the others' memory"};
+  const std::vector<SizeRule> rules = size_rules(facts);
+  const auto rule =
+      std::ranges::find_if(rules, [&](const SizeRule& each) { return facts.bytes <= each.most_bytes; });
+  const std::string ranks = counted(facts.ranks, "rank");
+  const std::string why = rule + 1 == rules.end()
+                              ? fmt::format("more than {} bytes between {}{}", (rule - 1)->most_bytes, ranks,
+                                            why_not_pipelined(facts))
+                              : fmt::format("at most {} bytes between {}", rule->most_bytes, ranks);
+  return {&*entry_of(rule->algorithm), why};
+}
+
+}  // namespace
+
+ChosenAllreduce choose_allreduce(const AllreduceFacts& facts, const AllreduceOptions& options,
+                                 const std::string& forced_by) {
+  if (options.algorithm) {
+    const auto entry = entry_of(*options.algorithm);
+    const std::string refusal = refuse(*entry, facts, options);
+    if (refusal.empty()) return {&*entry, "forced by " + forced_by};
+    throw Error(ErrorKind::unsupported,
+                fmt::format("allreduce algorithm {}, forced by {}, is not possible: {}",
+                            to_string(*options.algorithm), forced_by, refusal));
+  }
+  ChosenAllreduce by_table = choose_by_table(facts, options);
+  if (by_table.entry != nullptr) return by_table;
+  ChosenAllreduce by_rule = choose_by_rule(facts);
+  if (!by_table.why.empty()) by_rule.why += "; " + by_table.why;
+  return by_rule;
+}
+
+}  // namespace selvage::detail

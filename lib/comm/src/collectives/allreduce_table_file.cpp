@@ -1,0 +1,54 @@
+#include "allreduce_table_file.hpp"
+
+#include "context/context_state.hpp"
+#include "context/settings_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace selvage::detail {
+namespace {
+
+constexpr const char* table_name = "allreduce.json";
+
+std::string ranks_per_host(const topo::Machine& machine) {
+  const auto count = [](const topo::LogicalHost& host) { return host.ranks.size(); };
+  const auto [least, most] = std::ranges::minmax(machine.hosts(), {}, count);
+  const std::string pretended = machine.logical_hosts_setting().is_known() ? " pretended" : "";
+  return count(least) == count(most) ? fmt::format("{}{}", count(least), pretended)
+                                     : fmt::format("{} to {}{}", count(least), count(most), pretended);
+}
+
+}  // namespace
+
+std::optional<SettingsPath> allreduce_table_path() {
+  return settings_path(allreduce_table_variable, table_name);
+}
+
+AllreduceAdvice LoadedAllreduceTable::advise(const AllreduceJob& job, std::int64_t bytes) const {
+  return table ? table->advise(job, bytes) : AllreduceAdvice{.why = remark};
+}
+
+LoadedAllreduceTable load_allreduce_table(ContextState& context, std::string_view operation) {
+  const SettingsText file = read_settings(
+      context, allreduce_table_variable, table_name,
+      [](const std::string& path) { return AllreduceTable::read(path).to_text(); }, operation);
+  LoadedAllreduceTable loaded{.table = std::nullopt, .remark = file.remark};
+  if (!file.text.empty()) loaded.table = AllreduceTable::parse(file.text, file.path);
+  return loaded;
+}
+
+AllreduceJob allreduce_job(const topo::Machine& machine, bool on_host, ElementType type) {
+  bool share_cores = false;
+  for (int rank = 0; rank < machine.rank_count(); ++rank)
+    share_cores = share_cores || machine.ranks_exceed_cores(rank);
+  return {.machine = topo::hardware_signature(machine),
+          .ranks = machine.rank_count(),
+          .ranks_per_host = ranks_per_host(machine),
+          .ranks_share_cores = share_cores,
+          .memory = on_host ? "host" : "gpu",
+          .type = std::string(to_string(type))};
+}
+
+}  // namespace selvage::detail

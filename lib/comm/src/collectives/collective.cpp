@@ -1,0 +1,47 @@
+#include "allreduces/part.hpp"
+#include "collective_plan.hpp"
+#include "device/make_on_device.hpp"
+
+#include <selvage/comm/collective.hpp>
+
+namespace selvage {
+
+std::shared_ptr<detail::CollectivePlan> Collective::make_plan(const detail::Executor& executor,
+                                                              const Context& context,
+                                                              const AllreduceOptions& options,
+                                                              const detail::Elements& elements,
+                                                              const detail::Flow& flow) {
+  return detail::make_on_device<detail::CollectivePlan>(context.device(), context.state(), executor, options,
+                                                        elements, flow);
+}
+
+Collective::Collective(Collective&&) noexcept = default;
+Collective& Collective::operator=(Collective&&) noexcept = default;
+Collective::~Collective() = default;
+
+std::uint64_t Collective::start_on(detail::Executor& executor) {
+  const detail::DeviceScope scope(plan_->device());
+  return plan_->start(executor);
+}
+void Collective::finish_on(detail::Executor& executor, std::uint64_t epoch) {
+  const detail::DeviceScope scope(plan_->device());
+  plan_->finish(executor, epoch);
+}
+void Collective::check() const {
+  const detail::DeviceScope scope(plan_->device());
+  plan_->check();
+}
+AllreduceAlgorithm Collective::algorithm() const {
+  return plan_->algorithm();
+}
+std::int64_t Collective::bytes_between_hosts() const {
+  return plan_->bytes_between_hosts();
+}
+std::string Collective::explain() const {
+  return plan_->explain();
+}
+ElementRange Collective::part_of_rank(int rank) const {
+  return plan_->part(rank);
+}
+
+}  // namespace selvage

@@ -1,0 +1,234 @@
+#include "collective_plan.hpp"
+
+#include "allreduce_request.hpp"
+#include "allreduce_table_file.hpp"
+#include "allreduces/hierarchical.hpp"
+#include "allreduces/part.hpp"
+#include "context/measured_job.hpp"
+#include "context/wait.hpp"
+
+#include <selvage/counted.hpp>
+#include <selvage/environment.hpp>
+#include <selvage/topo/machine.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace selvage::detail {
+namespace {
+
+std::string name_of(const Elements& elements) {
+  return elements.label.empty() ? "the View" : fmt::format("the View \"{}\"", elements.label);
+}
+
+std::string_view article(CollectiveKind kind) {
+  return kind == CollectiveKind::allreduce || kind == CollectiveKind::all_gather ? "an" : "a";
+}
+
+int number_of(std::optional<AllreduceAlgorithm> algorithm) {
+  return algorithm ? static_cast<int>(*algorithm) : -1;
+}
+std::string name_of_algorithm(int number) {
+  return number < 0 ? "none" : std::string(to_string(static_cast<AllreduceAlgorithm>(number)));
+}
+
+}  // namespace
+
+CollectivePlan::CollectivePlan(std::shared_ptr<ContextState> context, const Executor& executor,
+                               const AllreduceOptions& options, const Elements& elements, const Flow& flow)
+    : context_(std::move(context)), elements_(elements), flow_(flow), operation_(options.operation) {
+  AllreduceRequest request;
+  context_->all_or_none(purpose(), [&] {
+    require_sound(executor, options);
+    request = read_allreduce_request(options, flow_.kind, executor.runs_on_host());
+  });
+  require_same_everywhere(request.options);
+  const int first_tag = context_->take_tags(allreduce_tags);
+  static_cast<void>(context_->measured_job(purpose()));
+  ChosenAllreduce chosen{};
+  AllreduceFacts known = facts(executor, request.options);
+  // A table is of kernels that may take a whole GPU.
+  const bool is_measured =
+      flow_.kind == CollectiveKind::allreduce && (known.on_host || options.multiprocessors == 0);
+  if (!request.options.algorithm && is_measured) known.advice = advice(known);
+  context_->all_or_none(purpose(),
+                        [&] { chosen = choose_allreduce(known, request.options, request.forced_by); });
+  algorithm_ = chosen.entry->algorithm;
+  form_ = form_of(algorithm_, request.options);
+  why_ = chosen.why;
+  if (context_->size() == 1 || elements_.count == 0) return;
+  runner_ = chosen.entry->make({.context = *context_,
+                                .executor = executor,
+                                .elements = elements_,
+                                .operation = operation_,
+                                .flow = flow_,
+                                .first_tag = first_tag,
+                                .multiprocessors = options.multiprocessors,
+                                .inner = request.options.inner,
+                                .outer = request.options.outer,
+                                .group_size = request.options.group_size});
+}
+
+/// What a failed reduction has left behind may still arrive.
+CollectivePlan::~CollectivePlan() {
+  if (in_flight_) context_->give_up();
+}
+
+/// For the messages of collective calls.
+std::string CollectivePlan::purpose() const {
+  return fmt::format("the construction of {} {}", article(flow_.kind), to_string(flow_.kind));
+}
+
+void CollectivePlan::require_sound(const Executor& executor, const AllreduceOptions& options) const {
+  context_->require_own_device(executor);
+  if (options.multiprocessors < 0)
+    throw Error(ErrorKind::usage,
+                fmt::format("{} {} on {} multiprocessors of a GPU: give at least 1, or 0 for as many as help",
+                            article(flow_.kind), to_string(flow_.kind), options.multiprocessors));
+  if (elements_.count < 0)
+    throw Error(ErrorKind::usage,
+                fmt::format("{} has gaps between its elements: {} {} needs one that is contiguous",
+                            name_of(elements_), article(flow_.kind), to_string(flow_.kind)));
+  if (flow_.root < 0 || flow_.root >= context_->size())
+    throw Error(ErrorKind::usage, fmt::format("the root of a {} is rank {} of {}", to_string(flow_.kind),
+                                              flow_.root, counted(context_->size(), "rank")));
+}
+
+ElementRange CollectivePlan::part(int rank) const {
+  if (rank < 0 || rank >= context_->size())
+    throw Error(ErrorKind::usage, fmt::format("the part of rank {} of {}, shared by {}", rank,
+                                              name_of(elements_), counted(context_->size(), "rank")));
+  const Part part = part_of(elements_.count, rank, context_->size());
+  return {part.begin, part.count};
+}
+
+void CollectivePlan::require_same_everywhere(const AllreduceOptions& options) const {
+  struct Fact {
+    std::string_view name;
+    int value;
+    std::function<std::string(int)> text = [](int number) { return std::to_string(number); };
+  };
+  const std::array facts{
+      Fact{"the root", flow_.root},
+      Fact{"the number of elements", static_cast<int>(elements_.count & 0x7fffffff)},
+      Fact{"the number of elements, in units of 2^31", static_cast<int>(elements_.count >> 31)},
+      Fact{"the element type", static_cast<int>(elements_.type),
+           [](int value) { return std::string(to_string(static_cast<ElementType>(value))); }},
+      Fact{"the operation", static_cast<int>(options.operation),
+           [](int value) { return std::string(to_string(static_cast<ReduceOperation>(value))); }},
+      Fact{"the number of multiprocessors", options.multiprocessors},
+      Fact{"the forced algorithm", number_of(options.algorithm), name_of_algorithm},
+      Fact{"the inner algorithm", number_of(options.inner), name_of_algorithm},
+      Fact{"the outer algorithm", number_of(options.outer), name_of_algorithm},
+      Fact{"the group size", options.group_size},
+      Fact{"the option fast", options.fast ? 1 : 0,
+           [](int value) { return std::string(value != 0 ? "true" : "false"); }}};
+  std::vector<int> values;
+  for (const Fact& fact : facts) values.push_back(fact.value);
+  const auto extremes = context_->extremes(values, purpose());
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    if (extremes[i].smallest == extremes[i].largest) continue;
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("ranks make {} {} that differs in {}: {} on rank {}, {} on rank {}", article(flow_.kind),
+                    to_string(flow_.kind), facts[i].name, facts[i].text(extremes[i].smallest),
+                    extremes[i].smallest_rank, facts[i].text(extremes[i].largest), extremes[i].largest_rank));
+  }
+}
+
+namespace {
+
+/// Of each rank, the first rank on its GPU.
+std::vector<int> first_ranks_of_gpus(const topo::Machine& machine) {
+  std::vector<int> firsts;
+  std::map<int, std::vector<int>> known;  // by host
+  for (int rank = 0; rank < machine.rank_count(); ++rank) {
+    std::vector<int>& on_host = known[machine.place(rank).physical_host];
+    const auto same = std::ranges::find_if(on_host, [&](int first) { return machine.same_gpu(first, rank); });
+    firsts.push_back(same == on_host.end() ? on_host.emplace_back(rank) : *same);
+  }
+  return firsts;
+}
+
+}  // namespace
+
+AllreduceFacts CollectivePlan::facts(const Executor& executor, const AllreduceOptions& options) const {
+  AllreduceFacts facts;
+  facts.flow = flow_;
+  facts.multiprocessors = options.multiprocessors;
+  facts.ranks = context_->size();
+  facts.bytes = elements_.count * static_cast<std::int64_t>(element_bytes(elements_.type));
+  facts.on_host = executor.runs_on_host();
+  for (const topo::LogicalHost& host : context_->machine().hosts()) facts.hosts.push_back(host.ranks);
+  if (!facts.on_host) facts.gpus = first_ranks_of_gpus(context_->machine());
+  facts.host_mapping_refusal =
+      context_->mapping_refusal(facts.on_host ? MemoryKind::host : MemoryKind::device);
+  facts.mapping_refusal = facts.host_mapping_refusal;
+  for (int rank = 1; rank < facts.ranks && facts.mapping_refusal.empty(); ++rank) {
+    if (!context_->machine().same_host(0, rank))
+      facts.mapping_refusal = fmt::format("rank {} is on another host than rank 0", rank);
+  }
+  facts.hierarchy_refusal = facts.on_host ? facts.host_mapping_refusal : "";
+  if (facts.hierarchy_refusal.empty()) facts.hierarchy_refusal = refuse_hierarchy(context_->machine());
+  return facts;
+}
+
+AllreduceAdvice CollectivePlan::advice(const AllreduceFacts& facts) const {
+  return context_->allreduce_table(purpose()).advise(
+      allreduce_job(context_->machine(), facts.on_host, elements_.type), facts.bytes);
+}
+
+std::int64_t CollectivePlan::bytes_between_hosts() const {
+  return runner_ ? runner_->bytes_between_hosts() : 0;
+}
+
+std::uint64_t CollectivePlan::start(Executor& executor) {
+  check();
+  if (in_flight_)
+    throw Error(ErrorKind::usage, fmt::format("operation {} of {} {} is still in flight: finish() it first",
+                                              epoch_, article(flow_.kind), to_string(flow_.kind)));
+  in_flight_ = true;
+  ++epoch_;
+  if (runner_) runner_->start(executor);
+  return epoch_;
+}
+
+void CollectivePlan::finish(Executor& executor, std::uint64_t epoch) {
+  wait_until(
+      context_->timeout(), context_->yields(), [&] { return poll(executor, epoch); },
+      [&] { return describe_late(); });
+}
+
+bool CollectivePlan::poll(Executor& executor, std::uint64_t epoch) {
+  if (!in_flight_ || epoch != epoch_)
+    throw Error(ErrorKind::usage, "finish() needs what start() of the same object gave, once");
+  if (runner_ && !runner_->progress(executor)) return false;
+  in_flight_ = false;
+  return true;
+}
+
+std::string CollectivePlan::describe_late() const {
+  return fmt::format("{} in {} {} of {} by {}", runner_->describe_late(), to_string(flow_.kind), epoch_,
+                     name_of(elements_), form_);
+}
+
+void CollectivePlan::check() const {
+  if (runner_) runner_->check();
+}
+
+std::string CollectivePlan::explain() const {
+  const std::string links = context_->measured_job(purpose()).describe_links();
+  return fmt::format("{} of {} x {} bytes between {}: {} ({}{}{})\n", to_string(flow_.kind), elements_.count,
+                     element_bytes(elements_.type), counted(context_->size(), "rank"), form_, why_,
+                     links.empty() ? "" : "; ", links);
+}
+
+}  // namespace selvage::detail

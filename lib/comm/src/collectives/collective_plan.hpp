@@ -1,0 +1,56 @@
+#pragma once
+
+#include "allreduce_registry.hpp"
+#include "context/context_state.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace selvage::detail {
+
+/// Everything that is decided, allocated and mapped once for a Collective, and the state of the operation in flight.
+class CollectivePlan {
+ public:
+  /// Collective; throws what the Collective's constructor says.
+  CollectivePlan(std::shared_ptr<ContextState> context, const Executor& executor,
+                 const AllreduceOptions& options, const Elements& elements, const Flow& flow = {});
+  CollectivePlan(const CollectivePlan&) = delete;
+  CollectivePlan& operator=(const CollectivePlan&) = delete;
+  ~CollectivePlan();
+
+  std::uint64_t start(Executor& executor);
+  void finish(Executor& executor, std::uint64_t epoch);
+  /// finish() without waiting: \return whether it is done, or on a device enqueued; then it isn't called again
+  [[nodiscard]] bool poll(Executor& executor, std::uint64_t epoch);
+  /// Who keeps poll() from being done.
+  [[nodiscard]] std::string describe_late() const;
+  void check() const;
+  [[nodiscard]] AllreduceAlgorithm algorithm() const { return algorithm_; }
+  [[nodiscard]] std::string explain() const;
+  [[nodiscard]] std::int64_t bytes_between_hosts() const;
+  /// \throws Error{usage}
+  [[nodiscard]] ElementRange part(int rank) const;
+  [[nodiscard]] int device() const { return context_->device(); }
+
+ private:
+  [[nodiscard]] std::string purpose() const;
+  void require_sound(const Executor& executor, const AllreduceOptions& options) const;
+  void require_same_everywhere(const AllreduceOptions& options) const;
+  [[nodiscard]] AllreduceFacts facts(const Executor& executor, const AllreduceOptions& options) const;
+  /// Collective the first time in a Context.
+  [[nodiscard]] AllreduceAdvice advice(const AllreduceFacts& facts) const;
+
+  std::shared_ptr<ContextState> context_;
+  Elements elements_;
+  Flow flow_;
+  ReduceOperation operation_;
+  AllreduceAlgorithm algorithm_ = AllreduceAlgorithm::mpi;
+  std::string form_;  ///< the algorithm and what it is made of
+  std::string why_;
+  std::unique_ptr<AllreduceRunner> runner_;
+  std::uint64_t epoch_ = 0;
+  bool in_flight_ = false;
+};
+
+}  // namespace selvage::detail

@@ -1,0 +1,274 @@
+#include "context_state.hpp"
+
+#include "collectives/allreduce_table_file.hpp"
+#include "device/device.hpp"
+#include "environment_options.hpp"
+#include "gpu_aware.hpp"
+#include "measured_job.hpp"
+#include "proxy/proxy.hpp"
+#include "start_remarks.hpp"
+
+#include <selvage/comm/detail/executor.hpp>
+#include <selvage/comm/detail/field.hpp>
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <utility>
+
+namespace selvage::detail {
+namespace {
+
+constexpr std::string_view context_construction = "the construction of a Context";
+
+/// Of a bad one all ranks hear together, once they can.
+std::chrono::milliseconds timeout_or_default() {
+  try {
+    return timeout_from_environment();
+  } catch (const Error&) {
+    return std::chrono::seconds(30);
+  }
+}
+
+/// What MPI would end the process for, or crash on.
+void require_ranks(MPI_Comm comm) {
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  if (!initialized) throw Error(ErrorKind::usage, "call MPI_Init before making a selvage::Context");
+  if (comm == MPI_COMM_NULL)
+    throw Error(ErrorKind::usage, "a selvage::Context needs a communicator; this one is MPI_COMM_NULL");
+  int joins_two_groups = 0;
+  check_mpi(MPI_Comm_test_inter(comm, &joins_two_groups), "MPI_Comm_test_inter");
+  if (joins_two_groups != 0) {
+    throw Error(ErrorKind::usage,
+                "a selvage::Context needs one group of ranks: an inter-communicator has two, see "
+                "MPI_Intercomm_merge");
+  }
+}
+
+int largest_tag(MPI_Comm comm) {
+  void* value = nullptr;
+  int found = 0;
+  check_mpi(MPI_Comm_get_attr(comm, MPI_TAG_UB, &value, &found), "MPI_Comm_get_attr(MPI_TAG_UB)");
+  constexpr int least_by_standard = 32767;
+  return found ? *static_cast<int*>(value) : least_by_standard;
+}
+
+/// What each rank shows to its host: how far it has come, then its layouts.
+constexpr std::size_t host_block_bytes = sizeof(Flag) + layout_pool_bytes;
+
+std::span<std::byte> layout_pool_in(void* host_block) {
+  return {static_cast<std::byte*>(host_block) + sizeof(Flag), layout_pool_bytes};
+}
+
+}  // namespace
+
+ContextState::ContextState(MPI_Comm comm, int device, std::any space)
+    : device_(device), space_(std::move(space)), timeout_(timeout_or_default()) {
+  require_ranks(comm);
+  const DeviceScope scope(device_);
+  comm_ = duplicate(comm);
+  users_comm_ = duplicate(comm_);
+  parting_comm_ = duplicate(comm_);
+  check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+  all_or_none(context_construction, check_environment);
+  tag_limit_ = largest_tag(comm_);
+  proxy_tag_ = take_tags(1);
+  machine_ = topo::detect(comm_, {.gpu_pci_bus_id = device_pci_bus_id(device_)});
+  yields_ = machine_.ranks_exceed_cores(rank_);
+  if (rank_ == 0) print_start_remarks(machine_, rank_);
+  probe_mappings();
+  share_layouts();
+  const std::string refusal = first_refusal(device_memory_refusal(device_));
+  device_mapping_refusal_ = refusal;
+  gpu_aware_refusal_ = refusal;
+  if (!refusal.empty()) return;
+  probe_device_mappings();
+  probe_gpu_aware_mpi();
+}
+
+MPI_Comm ContextState::duplicate(MPI_Comm comm) {
+  MPI_Request duplicated = MPI_REQUEST_NULL;
+  auto result = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
+  check_mpi(MPI_Comm_idup(comm, result.get(), &duplicated), "MPI_Comm_idup");
+  try {
+    wait_request(duplicated, [] { return "all ranks to make a selvage::Context"; });
+  } catch (const Error&) {
+    // MPI still writes to it if the late rank comes.
+    static_cast<void>(result.release());
+    throw;
+  }
+  // Errors come back as codes, so that they can be thrown with what was being done.
+  check_mpi(MPI_Comm_set_errhandler(*result, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  return *result;
+}
+
+ContextState::~ContextState() {
+  const DeviceScope scope(device_);
+  proxy_.reset();
+  space_.reset();  // Kokkos frees the last copy's memory on its GPU, and leaves that current
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  // While an exception unwinds, other ranks may never come to a collective call; they are about to be ended.
+  if (finalized || std::uncaught_exceptions() != 0 || !all_part_in_order()) return;
+  for (MPI_Comm* comm : {&parting_comm_, &users_comm_, &comm_}) MPI_Comm_free(comm);
+}
+
+/// Whether all ranks are here, and none has given up: only then is no message on its way over comm_. A freed
+/// communicator's id soon belongs to another, for which MPI takes a message that comes late: Open MPI 4.1 lends
+/// ids to the parent while ranks agree on one, and then waits forever for what it believes to be missing there.
+/// Asked on users_comm_, where no call of the library was ever given up that this one could match.
+bool ContextState::all_part_in_order() noexcept {
+  struct Votes {
+    int mine;
+    int lowest;
+  };
+  auto* votes = new Votes{has_given_up_ ? 0 : 1, 0};
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (MPI_Iallreduce(&votes->mine, &votes->lowest, 1, MPI_INT, MPI_MIN, users_comm_, &request) !=
+      MPI_SUCCESS) {
+    return false;
+  }
+  // Who has given up knows the outcome. Votes that are not waited for stay, since MPI still writes to them.
+  if (has_given_up_ || !completes_within(parting_time, request, [] {})) return false;
+  const bool in_order = votes->lowest != 0;
+  delete votes;
+  return in_order;
+}
+
+/// Each rank publishes one block and maps those of its host; one failure anywhere turns mapping off for all.
+void ContextState::probe_mappings() {
+  SharedRange mine;
+  std::string refusal;
+  try {
+    entered_ = reinterpret_cast<Flag*>(arena_.allocate(host_block_bytes));
+    release_epoch(*entered_, 1);
+    mine = *arena_.find(entered_, host_block_bytes);
+  } catch (const Error& error) {
+    refusal = error.message();
+  }
+  const std::vector<SharedRange> ranges = gather(mine, context_construction);
+  for (int peer = 0; peer < size_ && refusal.empty(); ++peer) {
+    if (peer == rank_ || !machine_.same_physical_host(rank_, peer)) continue;
+    try {
+      peers_entered_.push_back({peer, ranges[peer], mappings_.map(ranges[peer])});
+      const Flag& seen = *reinterpret_cast<const Flag*>(peers_entered_.back().flag.data);
+      if (acquire_epoch(seen) == 0) refusal = fmt::format("rank {}'s shared memory reads as empty", peer);
+    } catch (const Error& error) {
+      refusal = error.message();
+    }
+  }
+  mapping_refusal_ = first_refusal(refusal);
+}
+
+void ContextState::share_layouts() {
+  LayoutCache::Pool own;
+  std::vector<LayoutCache::Pool> others;
+  if (mapping_refusal_.empty()) {
+    own.memory = layout_pool_in(entered_);
+    own.range = arena_.find(own.memory.data(), own.memory.size());
+    for (const PeerEntered& peer : peers_entered_) {
+      if (!machine_.same_host(rank_, peer.rank)) continue;
+      SharedRange range = peer.range;
+      range.offset += sizeof(Flag);
+      others.push_back({layout_pool_in(peer.flag.data), range});
+    }
+  }
+  layouts_ = std::make_unique<LayoutCache>(own, others, arena_);
+}
+
+/// The same for GPU memory, with a word that each rank stores into each peer's block and reads back.
+void ContextState::probe_device_mappings() {
+  std::string refusal;
+  SharedRange mine;
+  Buffer block;
+  try {
+    block = allocate_device_words(size_);
+    mine = name_memory(block.data, size_ * sizeof(std::uint64_t), MemoryKind::device).value();
+  } catch (const Error& error) {
+    refusal = error.message();
+  }
+  const std::vector<SharedRange> ranges = gather(mine, context_construction);
+  for (int peer = 0; peer < size_ && refusal.empty(); ++peer) {
+    if (peer == rank_ || !machine_.same_physical_host(rank_, peer)) continue;
+    try {
+      const PeerMappings::Mapped mapped = mappings_.map(ranges[peer]);
+      refusal = probe_device_word(mapped.data + rank_ * sizeof(std::uint64_t));
+    } catch (const Error& error) {
+      refusal = error.message();
+    }
+  }
+  device_mapping_refusal_ = first_refusal(refusal);
+}
+
+void ContextState::probe_gpu_aware_mpi() {
+  std::string doubt;
+  all_or_none(context_construction, [&] { doubt = gpu_aware_mpi_doubt(); });
+  gpu_aware_refusal_ = first_refusal(doubt);
+  if (gpu_aware_refusal_.empty() && size_ > 1)
+    gpu_aware_refusal_ = first_refusal(try_messages_between_gpus(*this));
+  mpi_may_wait_for_kernels_ = mpi_may_wait_for_kernels();
+}
+
+std::string ContextState::waiting_kernels_refusal(int rank) const {
+  if (!gpu_aware_refusal_.empty()) return gpu_aware_refusal_;
+  if (!mpi_may_wait_for_kernels_ || !machine_.same_physical_host(rank_, rank)) return {};
+  return fmt::format(
+      "inside a host MPI may wait for kernels that wait for it, as with rank {} (UCX_TLS=^cuda_ipc keeps UCX "
+      "from that)",
+      rank);
+}
+
+void ContextState::require_own_device(const Executor& executor) const {
+  if (executor.device() == no_device || executor.device() == device_) return;
+  throw Error(ErrorKind::usage,
+              device_ == no_device
+                  ? fmt::format("an execution space on GPU {}, but the Context has no GPU", executor.device())
+                  : fmt::format("an execution space on GPU {}, but the Context's GPU is {}",
+                                executor.device(), device_));
+}
+
+void ContextState::require_own_device(const Field& field) const {
+  if (field.memory != MemoryKind::device) return;
+  const std::optional<int> device = device_of_memory(field.data);
+  if (!device || *device == device_) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("View \"{}\" lies on GPU {}, but the Context's GPU is {}: Grid::allocate gives "
+                          "Views there",
+                          field.label, *device, device_));
+}
+
+std::optional<SharedRange> ContextState::name_memory(const void* data, std::size_t bytes,
+                                                     MemoryKind memory) const {
+  return memory == MemoryKind::host ? arena_.find(data, bytes) : name_device_memory(data, bytes);
+}
+
+const LoadedAllreduceTable& ContextState::allreduce_table(std::string_view operation) {
+  if (!allreduce_table_)
+    allreduce_table_ = std::make_unique<LoadedAllreduceTable>(load_allreduce_table(*this, operation));
+  return *allreduce_table_;
+}
+
+const MeasuredJob& ContextState::measured_job(std::string_view operation) {
+  if (!measured_job_) measured_job_ = std::make_unique<MeasuredJob>(load_measured_job(*this, operation));
+  return *measured_job_;
+}
+
+Proxy& ContextState::proxy() {
+  if (!proxy_) proxy_ = std::make_unique<Proxy>(*this, proxy_tag_);
+  return *proxy_;
+}
+
+int ContextState::take_tags(int count) {
+  if (next_tag_ > tag_limit_ - count) {
+    throw Error(
+        ErrorKind::unsupported,
+        fmt::format("a Context has no {} message tags left of MPI's {}: make a new one", count, tag_limit_));
+  }
+  const int first = next_tag_;
+  next_tag_ += count;
+  return first;
+}
+
+}  // namespace selvage::detail

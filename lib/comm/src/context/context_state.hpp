@@ -1,0 +1,192 @@
+#pragma once
+
+#include "memory/arena.hpp"
+#include "transfers/layout_cache.hpp"
+
+#include <selvage/comm/detail/device_scope.hpp>
+#include <selvage/comm/detail/signal.hpp>
+#include <selvage/error.hpp>
+#include <selvage/topo/machine.hpp>
+
+#include <mpi.h>
+
+#include <any>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace selvage::detail {
+
+constexpr std::chrono::seconds parting_time{1};  ///< how long destructors wait for other ranks
+
+class Executor;
+class Proxy;
+struct Field;
+struct LoadedAllreduceTable;
+struct MeasuredJob;
+
+/// What the copies of a Context share.
+class ContextState {
+ public:
+  /// Collective over `comm`.
+  /// \param device  number of its GPU, or no_device
+  /// \param space   the execution space instance that says so; empty for Kokkos's own GPU
+  ContextState(MPI_Comm comm, int device, std::any space);
+  ContextState(const ContextState&) = delete;
+  ContextState& operator=(const ContextState&) = delete;
+  ~ContextState();
+
+  /// For the library's own messages.
+  [[nodiscard]] MPI_Comm comm() const { return comm_; }
+  /// The same ranks, for messages of whoever embeds the library: no tag of theirs is ever one of ours.
+  [[nodiscard]] MPI_Comm users_comm() const { return users_comm_; }
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] const topo::Machine& machine() const { return machine_; }
+  [[nodiscard]] int device() const { return device_; }
+  [[nodiscard]] const std::any& space() const { return space_; }
+  /// \throws Error{usage} for an execution space instance, or a View, of another GPU than this Context's
+  void require_own_device(const Executor& executor) const;
+  void require_own_device(const Field& field) const;
+  [[nodiscard]] std::chrono::milliseconds timeout() const { return timeout_; }
+  /// Whether a waiting rank must give its core away.
+  [[nodiscard]] bool yields() const { return yields_; }
+  [[nodiscard]] Arena& arena() { return arena_; }
+  [[nodiscard]] PeerMappings& mappings() { return mappings_; }
+  /// Flattened layouts, shared by the ranks of this host.
+  [[nodiscard]] LayoutCache& layouts() { return *layouts_; }
+  /// Why ranks of one physical host can't map each other's memory of a kind; empty when they can.
+  [[nodiscard]] const std::string& mapping_refusal(MemoryKind memory) const {
+    return memory == MemoryKind::host ? mapping_refusal_ : device_mapping_refusal_;
+  }
+  /// Why MPI can't be given pointers to GPU memory; empty when it has taken some.
+  [[nodiscard]] const std::string& gpu_aware_refusal() const { return gpu_aware_refusal_; }
+  /// Why MPI can't be given GPU memory to or from a rank while kernels wait for that; empty when it can.
+  [[nodiscard]] std::string waiting_kernels_refusal(int rank) const;
+  /// What to tell a peer that shall map these bytes; nothing if they aren't in memory that peers can map.
+  [[nodiscard]] std::optional<SharedRange> name_memory(const void* data, std::size_t bytes,
+                                                       MemoryKind memory) const;
+
+  /// Sends and receives with ranks beside them. Waits for all; on an error it cancels those that are left,
+  /// so that their buffers may go.
+  /// \throws Error{timeout} that names the ranks, Error{mpi}
+  struct Messages {
+    std::vector<MPI_Request> requests;
+    std::vector<int> ranks;
+    MPI_Request* add(int rank);
+  };
+  /// \param purpose  completes "waited N ms for rank 3 ..."
+  void wait_messages(Messages& messages, std::string_view purpose);
+
+  /// Collective: every rank says whether it failed; when any did, all throw the error of the lowest rank
+  /// that did, and where not all did, its number.
+  /// \param operation  names the collective in a timeout; ranks in different ones throw Error{usage} that names both
+  void agree(const std::optional<Error>& failure, std::string_view operation);
+  /// Runs `step` here, then agree()s on how it went.
+  void all_or_none(std::string_view operation, const std::function<void()>& step);
+
+  /// Collective, for destructors: waits up to a second for the other ranks to come here too, and never
+  /// throws. Does nothing while an exception unwinds or after MPI_Finalize.
+  void try_barrier() noexcept;
+  /// The same with another bound; `progress` is called while it waits.
+  void try_barrier(std::chrono::milliseconds longest, const std::function<void()>& progress) noexcept;
+  /// Says that this rank leaves something undone that others may still send messages for, or it to them. The
+  /// communicators are never freed then, on any rank.
+  void give_up() noexcept { has_given_up_ = true; }
+
+  /// Collective, with bounded waiting: the smallest and largest of `values`, and a rank that holds each.
+  struct Extremes {
+    int smallest, smallest_rank, largest, largest_rank;
+  };
+  [[nodiscard]] std::vector<Extremes> extremes(const std::vector<int>& values, std::string_view operation);
+
+  /// Collective, with bounded waiting: what every rank passes, by rank.
+  template <class T>
+  [[nodiscard]] std::vector<T> gather(const T& mine, std::string_view operation);
+
+  /// Collective, with bounded waiting: rank 0's text.
+  [[nodiscard]] std::string broadcast(const std::string& text, std::string_view operation);
+
+  /// Measured times of allreduces; read at the first call. Collective.
+  /// \throws Error{input} on every rank, see load_allreduce_table()
+  [[nodiscard]] const LoadedAllreduceTable& allreduce_table(std::string_view operation);
+  /// Measured links between the ranks; read at the first call. Collective.
+  /// \throws Error{input} on every rank, see load_measured_job()
+  [[nodiscard]] const MeasuredJob& measured_job(std::string_view operation);
+
+  /// The first of `count` message tags that nobody else on this communicator has used or will. Collective by
+  /// convention: all ranks ask in the same order.
+  /// \throws Error{unsupported}, on all ranks, when MPI has no more: a tag used twice could bring one object the
+  ///         late message of another
+  [[nodiscard]] int take_tags(int count);
+
+  /// What takes long to make and is shared by several objects of the Context lives as long as this.
+  void keep(std::shared_ptr<void> shared) { kept_.push_back(std::move(shared)); }
+
+  /// What carries out the operations of kernels; made at the first call. Not collective, but a rank without
+  /// one answers no messages.
+  [[nodiscard]] Proxy& proxy();
+
+ private:
+  [[nodiscard]] MPI_Comm duplicate(MPI_Comm comm);
+  void probe_mappings();
+  void share_layouts();
+  void wait_request(MPI_Request& request, const std::function<std::string()>& what);
+  [[nodiscard]] bool completes_within(std::chrono::milliseconds longest, MPI_Request& request,
+                                      const std::function<void()>& progress) noexcept;
+  [[nodiscard]] bool all_part_in_order() noexcept;
+  template <class Buffers>
+  void wait_collective(MPI_Request& request, std::unique_ptr<Buffers>& buffers, std::string_view operation);
+  [[noreturn]] void throw_different_operations(std::string_view operation);
+  [[noreturn]] void throw_failure_of(int failed, bool have_all_failed, const std::optional<Error>& own,
+                                     std::string_view operation);
+  void probe_device_mappings();
+  void probe_gpu_aware_mpi();
+  [[nodiscard]] std::string first_refusal(const std::string& mine);
+  void enter_collective();
+  [[nodiscard]] std::string describe_missing(std::string_view operation) const;
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  MPI_Comm users_comm_ = MPI_COMM_NULL;
+  MPI_Comm parting_comm_ = MPI_COMM_NULL;   ///< of try_barrier() alone
+  std::atomic<bool> has_given_up_ = false;  ///< set by threads of the proxy too
+  int rank_ = 0;
+  int size_ = 0;
+  int tag_limit_ = 0;
+  int next_tag_ = 0;
+  int proxy_tag_ = 0;
+  int device_ = no_device;
+  std::any space_;
+  std::chrono::milliseconds timeout_;
+  topo::Machine machine_;
+  bool yields_ = true;
+  Arena arena_;
+  PeerMappings mappings_;
+  std::string mapping_refusal_;
+  std::string device_mapping_refusal_;
+  std::string gpu_aware_refusal_;
+  bool mpi_may_wait_for_kernels_ = true;
+
+  /// How many collective operations each rank of this physical host has entered. Written by its rank, read by
+  /// others only to name who is late; publishes nothing else.
+  Flag* entered_ = nullptr;
+  struct PeerEntered {
+    int rank;
+    SharedRange range;
+    PeerMappings::Mapped flag;
+  };
+  std::vector<PeerEntered> peers_entered_;
+  std::unique_ptr<LayoutCache> layouts_;
+  std::unique_ptr<const LoadedAllreduceTable> allreduce_table_;
+  std::unique_ptr<const MeasuredJob> measured_job_;
+  std::unique_ptr<Proxy> proxy_;
+  std::vector<std::shared_ptr<void>> kept_;
+};
+
+}  // namespace selvage::detail

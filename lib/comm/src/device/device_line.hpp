@@ -1,0 +1,34 @@
+#pragma once
+
+#include "proxy/message_line.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace selvage::detail {
+
+/// A MessageLine's work as small kernels on the caller's instance.
+class DeviceLine {
+ public:
+  DeviceLine() = default;
+  DeviceLine(const DeviceLine&) = delete;
+  DeviceLine& operator=(const DeviceLine&) = delete;
+  virtual ~DeviceLine() = default;
+
+  /// Enqueues a kernel that has the messages started.
+  virtual void start(Executor& executor, const MessageSelection& selection) = 0;
+  /// Enqueues a kernel that waits until the messages are complete.
+  virtual void wait(Executor& executor, const MessageSelection& selection) = 0;
+  /// Returns when the kernels enqueued so far have ended. Before anything is freed: they use what would be, and
+  /// freeing device memory stops the proxy that they wait for.
+  virtual void drain() noexcept = 0;
+  /// Throws what a kernel's wait has found, once. \throws Error{timeout}
+  virtual void check() = 0;
+};
+
+/// \param line  outlives the result \throws Error{unsupported} without a GPU backend
+[[nodiscard]] std::unique_ptr<DeviceLine> make_device_line(const ContextState& context,
+                                                           const MessageLine& line);
+
+}  // namespace selvage::detail

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "transfers/run_copy.hpp"
+#include "transfers/transfer_path.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace selvage::detail {
+
+/// All runs in one kernel.
+/// \throws Error{unsupported} without a GPU backend
+[[nodiscard]] std::unique_ptr<RunCopy> make_device_run_copy(const std::vector<CopyRun>& placed);
+
+/// The peer path for Views in GPU memory: one kernel gives credits, copies to all partners and releases their
+/// flags; one small kernel waits. Both on the caller's instance.
+/// \throws Error{unsupported} without a GPU backend
+[[nodiscard]] std::unique_ptr<TransferPath> make_device_peer_transfer(const TransferParts& parts);
+
+}  // namespace selvage::detail

@@ -1,0 +1,362 @@
+#include "halo_plan.hpp"
+
+#include "context/environment_options.hpp"
+#include "context/measured_job.hpp"
+#include "context/wait.hpp"
+#include "proxy/proxy.hpp"
+#include "transports/local.hpp"
+#include "transports/peer.hpp"
+#include "transports/registry.hpp"
+
+#include <selvage/counted.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <map>
+
+namespace selvage::detail {
+namespace {
+
+constexpr std::string_view port_construction = "the construction of a HaloPort";
+
+std::string direction_name(Direction direction, int axes) {
+  std::string name;
+  for (int axis = 0; axis < axes; ++axis) {
+    const int step = component(direction, axis);
+    name += step < 0 ? '-' : step > 0 ? '+' : '0';
+  }
+  return name;
+}
+
+/// What the options leave open, the environment may force.
+void follow_environment(HaloChoices& choices) {
+  if (const auto forced = transport_from_environment(); forced && !choices.transport) {
+    choices.transport = forced;
+    choices.transport_forced_by = "SELVAGE_TRANSPORT";
+  }
+  if (const auto forced = initiation_from_environment(); forced && !choices.initiation) {
+    choices.initiation = forced;
+    choices.initiation_forced_by = "SELVAGE_INITIATION";
+  }
+}
+
+}  // namespace
+
+HaloPlan::HaloPlan(std::shared_ptr<ContextState> context, const Executor& executor,
+                   Neighbourhood neighbourhood, HaloChoices choices, std::vector<Field> fields)
+    : context_(std::move(context)),
+      neighbourhood_(std::move(neighbourhood)),
+      fields_(std::move(fields)),
+      on_host_(executor.runs_on_host()),
+      ghost_reuse_(choices.ghost_reuse),
+      corners_(choices.corners) {
+  context_->all_or_none(halo_construction, [&] { follow_environment(choices); });
+  forced_transport_ = choices.transport;
+  require_same_everywhere(choices);
+  context_->all_or_none(halo_construction, [&] {
+    require_valid_arguments(executor);
+    require_fields_fit();
+    require_boxes_hold_halos();
+  });
+  const int first_tag = context_->take_tags(tags_per_plan);
+  static_cast<void>(context_->measured_job(halo_construction));
+  peers_ = introduce(first_tag);
+  context_->all_or_none(halo_construction, [&] {
+    for (const PeerPlan& peer : peers_) require_matching(peer);
+  });
+  make_transports(peers_, choices, executor, first_tag);
+}
+
+/// An exchange in flight, above all one that failed, leaves messages behind. CUDA leaves it undefined to free what others
+/// map; ranks that map nobody's memory come here too, since no rank knows who does.
+HaloPlan::~HaloPlan() {
+  if (fields_in_flight_ != 0) context_->give_up();
+  ports_.clear();
+  for (const auto& transport : transports_) transport->unmap();
+  if (!on_host_) context_->try_barrier();
+}
+
+FieldCard HaloPlan::card_of(const Field& field) const {
+  FieldCard card;
+  const auto range = context_->name_memory(field.data, field.span_bytes(), field.memory);
+  if (range) card.range = *range;
+  card.is_shared = range.has_value();
+  card.memory = field.memory;
+  card.strides = field.strides;
+  card.element_bytes = field.element_bytes;
+  card.components = components_of(field);
+  std::strncpy(card.label.data(), field.label.c_str(), card.label.size() - 1);
+  return card;
+}
+
+/// Swaps field cards with every neighbour.
+std::vector<PeerPlan> HaloPlan::introduce(int first_tag) {
+  std::vector<FieldCard> mine;
+  for (const Field& field : fields_) mine.push_back(card_of(field));
+  const int bytes = static_cast<int>(mine.size() * sizeof(FieldCard));
+  std::vector<PeerPlan> peers;
+  for (const Neighbour& neighbour : neighbourhood_.neighbours) peers.push_back({neighbour, mine});
+  ContextState::Messages messages;
+  for (PeerPlan& peer : peers) {
+    const int rank = peer.neighbour.rank;
+    if (rank == context_->rank()) continue;
+    check_mpi(
+        MPI_Irecv(peer.cards.data(), bytes, MPI_BYTE, rank, first_tag, context_->comm(), messages.add(rank)),
+        "MPI_Irecv");
+    check_mpi(MPI_Isend(mine.data(), bytes, MPI_BYTE, rank, first_tag, context_->comm(), messages.add(rank)),
+              "MPI_Isend");
+  }
+  context_->wait_messages(messages, "to describe their Views");
+  return peers;
+}
+
+PairFacts HaloPlan::facts_about(const PeerPlan& peer) const {
+  PairFacts facts;
+  facts.rank = peer.neighbour.rank;
+  facts.same_host = context_->machine().same_host(context_->rank(), facts.rank);
+  facts.gpu_aware_refusal = context_->gpu_aware_refusal();
+  facts.waiting_kernels_refusal = context_->waiting_kernels_refusal(facts.rank);
+  for (std::size_t f = 0; f < fields_.size(); ++f) {
+    const FieldCard mine = card_of(fields_[f]);
+    const FieldCard& theirs = peer.cards[f];
+    for (const MemoryKind memory : {mine.memory, theirs.memory}) {
+      (memory == MemoryKind::device ? facts.device_memory : facts.host_memory) = true;
+    }
+    if (mine.is_shared && theirs.is_shared) continue;
+    facts.unshared_field = fmt::format("{} of rank {} is not in shared memory (Grid::allocate gives such)",
+                                       view_name(f, mine.is_shared ? theirs.label.data() : mine.label.data()),
+                                       mine.is_shared ? facts.rank : context_->rank());
+  }
+  facts.mapping_refusal =
+      context_->mapping_refusal(facts.device_memory ? MemoryKind::device : MemoryKind::host);
+  return facts;
+}
+
+void HaloPlan::make_transports(std::vector<PeerPlan> peers, const HaloChoices& choices,
+                               const Executor& executor, int first_tag) {
+  std::map<std::pair<Transport, Initiation>, std::vector<PeerPlan>> by_path;
+  std::vector<PeerPlan> local;
+  context_->all_or_none(halo_construction, [&] {
+    const Forced<Transport> transport{choices.transport, choices.transport_forced_by};
+    const Forced<Initiation> initiation{choices.initiation, choices.initiation_forced_by};
+    for (PeerPlan& peer : peers) {
+      if (peer.neighbour.rank == context_->rank()) {
+        note_path(peer, "copy", "the neighbour is this rank itself");
+        local.push_back(std::move(peer));
+        continue;
+      }
+      const Path path = select_path(facts_about(peer), transport, initiation, executor.runs_on_host());
+      note_path(peer, fmt::format("{}, {}", to_string(path.transport), to_string(path.initiation)), path.why);
+      by_path[{path.transport, path.initiation}].push_back(std::move(peer));
+    }
+  });
+  const auto parts = [&](std::vector<PeerPlan> served, Initiation initiation) {
+    return TransportParts{.context = *context_,
+                          .executor = executor,
+                          .fields = fields_,
+                          .axes = neighbourhood_.shape.axes,
+                          .peers = std::move(served),
+                          .ghost_reuse = ghost_reuse_,
+                          .initiation = initiation,
+                          .first_tag = first_tag};
+  };
+  context_->all_or_none(halo_construction, [&] {
+    if (!local.empty())
+      transports_.push_back(make_local_transport(parts(std::move(local), Initiation::stream)));
+    for (const TransportEntry& entry : transports()) {
+      for (auto& [path, served] : by_path) {
+        if (path.first == entry.transport)
+          transports_.push_back(entry.make(parts(std::move(served), path.second)));
+      }
+    }
+  });
+}
+
+void HaloPlan::note_path(const PeerPlan& peer, std::string how, std::string why) {
+  ChosenPath path{.rank = peer.neighbour.rank,
+                  .directions = {},
+                  .sent_bytes = 0,
+                  .received_bytes = 0,
+                  .how = std::move(how),
+                  .why = std::move(why)};
+  const std::string measured =
+      context_->measured_job(halo_construction).describe_link(context_->rank(), path.rank);
+  if (!measured.empty()) path.why += "; " + measured;
+  const int axes = neighbourhood_.shape.axes;
+  std::vector<std::string> names;
+  for (const Link& link : peer.neighbour.links) names.push_back(direction_name(link.direction, axes));
+  path.directions = fmt::format("{}", fmt::join(names, " "));
+  path.sent_bytes = Packing(peer.neighbour, fields_, axes, Half::owned).payload_bytes();
+  path.received_bytes = Packing(peer.neighbour, fields_, axes, Half::ghost).payload_bytes();
+  paths_.push_back(std::move(path));
+}
+
+std::uint64_t HaloPlan::field_bit(const std::byte* address) const {
+  for (std::size_t f = 0; f < fields_.size(); ++f) {
+    if (fields_[f].data == address) return std::uint64_t{1} << f;
+  }
+  throw Error(ErrorKind::usage, "a View that was not given to this HaloExchange's constructor");
+}
+
+Step HaloPlan::begin(Executor& executor, std::uint64_t fields, bool reverse, bool at_once) {
+  context_->require_own_device(executor);
+  if (fields_in_flight_ != 0) {
+    throw Error(ErrorKind::usage,
+                fmt::format("the exchange of epoch {} is still in flight: finish it first", epoch_));
+  }
+  if (fields == 0) throw Error(ErrorKind::usage, "name at least one View to exchange");
+  // The first exchange has no earlier one that proves anything, one View twice in a row doesn't alternate,
+  // and landing blocks of reductions are always the same.
+  guarded_ = reverse || epoch_ == 0 || (fields & previous_fields_) != 0;
+  fields_in_flight_ = fields;
+  previous_fields_ = fields;
+  ++epoch_;
+  const Step step{executor, epoch_, fields, reverse, guarded_, at_once};
+  for (const auto& transport : transports_) transport->start(step);
+  return step;
+}
+
+void HaloPlan::prepare_capture(std::uint64_t fields) {
+  check();
+  for (const auto& transport : transports_) transport->prepare_capture(fields);
+}
+
+void HaloPlan::check() const {
+  try {
+    for (const auto& transport : transports_) transport->check();
+    for (const auto& port : ports_) port->check();
+  } catch (const Error&) {
+    context_->give_up();
+    throw;
+  }
+}
+
+/// Why a port's kernels can't store into a neighbour's memory; empty where they can.
+std::string HaloPlan::refuse_port_mapping(const PeerPlan& peer) const {
+  if (peer.neighbour.rank == context_->rank()) return {};
+  const bool is_mpi =
+      forced_transport_ == Transport::mpi_direct || forced_transport_ == Transport::mpi_staged;
+  if (is_mpi) return fmt::format("transport {} is forced", to_string(*forced_transport_));
+  return refuse_peer(facts_about(peer));
+}
+
+HaloPort HaloPlan::make_port(Executor& executor, std::span<const std::byte* const> addresses) {
+  std::vector<std::size_t> chosen;
+  std::vector<std::string> refusals;
+  bool has_relays = false;
+  context_->all_or_none(port_construction, [&] {
+    for (const std::byte* address : addresses)
+      chosen.push_back(static_cast<std::size_t>(std::countr_zero(field_bit(address))));
+    // A kernel that waits keeps its thread: the proxy needs one of its own, on hosts too.
+    const std::string no_proxy = executor.runs_on_host() ? Proxy::thread_refusal() : Proxy::refusal(false);
+    for (const PeerPlan& peer : peers_) {
+      const std::string& refusal = refusals.emplace_back(refuse_port_mapping(peer));
+      if (refusal.empty()) continue;
+      has_relays = true;
+      if (no_proxy.empty()) continue;
+      throw Error(ErrorKind::unsupported,
+                  fmt::format("HaloExchange::device() can't map the memory of rank {}: {}; and {}",
+                              peer.neighbour.rank, refusal, no_proxy));
+    }
+  });
+  has_relays = context_->extremes({has_relays ? 1 : 0}, port_construction).front().largest != 0;
+  const int first_tag = context_->take_tags(tags_per_port);
+  // Ports end together: when one rank fails, no other keeps its own.
+  std::unique_ptr<PortPlan> port;
+  context_->all_or_none(port_construction, [&] {
+    port = std::make_unique<PortPlan>(PortParts{.context = *context_,
+                                                .executor = executor,
+                                                .shape = neighbourhood_.shape,
+                                                .fields = fields_,
+                                                .chosen = chosen,
+                                                .peers = peers_,
+                                                .refusals = refusals,
+                                                .ghost_reuse = ghost_reuse_,
+                                                .has_relays = has_relays,
+                                                .first_tag = first_tag});
+  });
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    port_paths_ += fmt::format("  port {}: rank {} {}\n", ports_.size(), peers_[i].neighbour.rank,
+                               refusals[i].empty() ? "directly" : "by proxy; " + refusals[i]);
+  }
+  ports_.push_back(std::move(port));
+  return ports_.back()->port();
+}
+
+void HaloPlan::exchange(Executor& executor, std::uint64_t fields) {
+  end(begin(executor, fields, false, true));
+}
+
+std::uint64_t HaloPlan::start(Executor& executor, std::uint64_t fields) {
+  return begin(executor, fields, false, false).epoch;
+}
+
+void HaloPlan::end(const Step& step) {
+  Deadline deadline(context_->timeout());
+  Backoff backoff(context_->yields());
+  while (true) {
+    bool done = true;
+    for (const auto& transport : transports_) done = transport->progress(step) && done;
+    if (done) {
+      fields_in_flight_ = 0;
+      return;
+    }
+    if (deadline.passed()) break;
+    backoff.pause();
+  }
+  std::string late;
+  for (const auto& transport : transports_) {
+    const std::string some = transport->describe_late(step);
+    if (!some.empty()) late += (late.empty() ? "" : ", ") + some;
+  }
+  throw Error(ErrorKind::timeout,
+              fmt::format("a halo {} waited {} ms for {}", step.reverse ? "reduction" : "exchange",
+                          context_->timeout().count(), late));
+}
+
+void HaloPlan::finish(Executor& executor, std::uint64_t epoch) {
+  if (epoch != epoch_ || fields_in_flight_ == 0) {
+    throw Error(ErrorKind::usage, "finish() needs what start() of the same HaloExchange returned, once");
+  }
+  context_->require_own_device(executor);
+  end({executor, epoch_, fields_in_flight_, false, guarded_, false});
+}
+
+void HaloPlan::reduce(Executor& executor, Combiner& combiner, std::uint64_t fields) {
+  end(begin(executor, fields, true, true));
+  contributions_.clear();
+  const auto field = static_cast<std::size_t>(std::countr_zero(fields));
+  for (const auto& transport : transports_) transport->append_contributions(field, contributions_);
+  // By direction: the same order of additions whatever carried them and whoever came first.
+  std::ranges::sort(contributions_, {}, &Contribution::direction);
+  for (const Contribution& contribution : contributions_) combiner.combine(contribution.box);
+}
+
+std::int64_t HaloPlan::bytes_per_exchange() const {
+  std::int64_t bytes = 0;
+  for (const ChosenPath& path : paths_) bytes += path.rank == context_->rank() ? 0 : path.sent_bytes;
+  return bytes;
+}
+
+std::string HaloPlan::explain() const {
+  const Shape& shape = neighbourhood_.shape;
+  std::string text =
+      fmt::format("halo of rank {}: {}, width", context_->rank(), counted(fields_.size(), "View"));
+  for (int axis = 0; axis < shape.axes; ++axis) {
+    text += fmt::format(" {}+{}", shape.width[axis].low, shape.width[axis].high);
+  }
+  text += corners_ ? ", corners\n" : ", faces only\n";
+  if (paths_.empty()) text += "  no neighbours\n";
+  for (const ChosenPath& path : paths_) {
+    text += fmt::format("  rank {} at {}: {}, {} B out, {} B in; {}\n", path.rank, path.directions, path.how,
+                        path.sent_bytes, path.received_bytes, path.why);
+  }
+  text += port_paths_;
+  return text;
+}
+
+}  // namespace selvage::detail

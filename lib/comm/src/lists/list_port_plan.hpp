@@ -1,0 +1,71 @@
+#pragma once
+
+#include "list_path.hpp"
+#include "memory/arena.hpp"
+
+#include <selvage/comm/detail/executor.hpp>
+#include <selvage/comm/detail/growing_buffer.hpp>
+#include <selvage/comm/detail/list_port_table.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace selvage::detail {
+
+class ContextState;
+
+/// What ListPorts of one list need: ghosts that other ranks' kernels store into, flags, and where those of others are.
+class ListPortPlan {
+ public:
+  ListPortPlan(ContextState& context, int card_tag, bool on_host);
+  ListPortPlan(const ListPortPlan&) = delete;
+  ListPortPlan& operator=(const ListPortPlan&) = delete;
+  ~ListPortPlan();
+
+  /// A table for the lists as they are now. Collective among ranks that share ghosts; kernels before must have ended.
+  /// \param links   of all ranks, with this one, by rank
+  /// \param index   `ghosts` and `entries` of it
+  /// \throws Error{usage}: other elements on another rank; Error{timeout}
+  [[nodiscard]] ListPortTable open(std::span<const std::unique_ptr<ListLink>> links, const ListIndex& index,
+                                   std::size_t element_bytes, Executor& executor);
+
+  /// Throws what kernels have found, once they have ended. \throws Error{timeout}, Error{usage}
+  void check() const;
+
+ private:
+  /// Where the ghosts that a rank sends to another one lie, and what tells that they are there.
+  struct Card {
+    SharedRange ghosts;
+    std::int64_t to_odd_epochs = 0;
+    SharedRange arrived;
+    std::int64_t element_bytes = 0;
+  };
+
+  void reserve(const ListIndex& index, std::size_t element_bytes, Executor& executor);
+  [[nodiscard]] Card card_for(const ListLink& link, std::size_t row, std::size_t element_bytes) const;
+  [[nodiscard]] std::vector<Card> swap_cards(std::span<const ListLink* const> served,
+                                             std::size_t element_bytes) const;
+  void upload(std::span<const ListLink* const> served, std::span<const Card> cards, Executor& executor);
+  [[nodiscard]] std::byte* map(const SharedRange& range);
+
+  ContextState& context_;
+  int card_tag_;
+  bool on_host_;
+  std::vector<Buffer> memory_;  ///< ghosts and flags of this rank, old ones too: graphs may still name them
+  std::vector<std::shared_ptr<void>> mappings_;  ///< of others'
+  Buffer arrived_memory_;
+  SharedRange arrived_;
+  Buffer ghost_memory_;
+  SharedRange ghosts_;
+  std::int64_t to_odd_epochs_ = 0;
+  MirroredBuffer peers_;
+  GrowingBuffer places_;
+  MirroredBuffer state_;
+  Buffer fault_memory_;
+  ListPortFault* fault_ = nullptr;
+};
+
+}  // namespace selvage::detail

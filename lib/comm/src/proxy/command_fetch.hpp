@@ -1,0 +1,57 @@
+#pragma once
+
+#include "copies/copier.hpp"
+
+#include <selvage/comm/detail/command_port.hpp>
+#include <selvage/comm/detail/executor.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace selvage::detail {
+
+/// Brings the slots of rings that lie in GPU memory to the host: first how many commands each ring has had
+/// (CommandProducer::written), then, in copies that begin after that was seen, the new slots, which are
+/// complete by then. On a stream of its own, so that it waits for no kernel; one service thread uses it.
+class CommandFetch {
+ public:
+  /// \param producers, slots  of all rings, in GPU memory
+  /// \param kept  kept_bytes() of page-locked host memory, zeroed
+  CommandFetch(const CommandProducer* producers, const Command* slots, int rings, std::uint64_t capacity,
+               std::byte* kept, std::unique_ptr<Copier> copier);
+
+  [[nodiscard]] static std::size_t kept_bytes(int rings, std::uint64_t capacity);
+  /// A ring that this thread serves.
+  void add(int ring);
+  /// Never blocks. \return whether slots have come or are coming \throws Error{cuda}
+  bool progress();
+  /// Waits until all that kernels have written before is here; kernels needn't do anything for that. \throws Error{cuda}
+  void catch_up();
+
+  /// A ring's slots, here.
+  [[nodiscard]] const Command* slots(int ring) const { return kept_slots_ + ring * capacity_; }
+  /// How many of a ring's commands have been here.
+  [[nodiscard]] std::uint64_t fetched(int ring) const { return fetched_[ring]; }
+
+ private:
+  enum class State { idle, counting, fetching };
+
+  void count();
+  bool fetch();
+  void copy_slots(int ring, std::uint64_t begin, std::uint64_t end);
+
+  const CommandProducer* producers_;
+  const Command* slots_;
+  std::uint64_t capacity_;
+  Command* kept_slots_;
+  CommandProducer* kept_producers_;
+  std::vector<int> served_;
+  std::vector<std::uint64_t> fetched_;  ///< by ring
+  std::vector<std::uint64_t> coming_;   ///< by ring: will have been fetched
+  std::unique_ptr<Copier> copier_;
+  std::uint64_t ticket_ = 0;
+  State state_ = State::idle;
+};
+
+}  // namespace selvage::detail

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "context/service.hpp"
+#include "courier.hpp"
+
+#include <list>
+#include <memory>
+#include <vector>
+
+namespace selvage::detail {
+
+/// The other end of couriers that have to use messages: lands their puts in this rank's windows, answers
+/// their gets. Polled by one service.
+class Receiver final : public Pollable {
+ public:
+  Receiver(ContextState& context, const WindowTable& windows, int header_tag);
+  ~Receiver() override;
+
+  /// Makes what lands messages in that memory, while no kernel waits for one.
+  void prepare(MemoryKind memory);
+  bool poll() override;
+
+ private:
+  /// What is left to do for a header that has come.
+  enum class Stage {
+    landing,    ///< the payload of a put is received
+    unstaging,  ///< it is copied from the staging into the window
+    staging,    ///< the payload of a get is copied from the window
+    waiting,    ///< it is there, and an earlier one to the same rank isn't
+    sending     ///< the last message is on its way
+  };
+  /// A payload on its way into or out of a window, or an answer that is being sent.
+  struct Answer {
+    Stage stage = Stage::sending;
+    MPI_Request request = MPI_REQUEST_NULL;
+    CourierHeader header;  ///< of the put or get; of the answer itself
+    int rank = 0;
+    std::shared_ptr<const WindowState> window;  ///< its memory stays while this is underway
+    std::vector<std::byte> staging;             ///< where the window's memory can't be given to MPI
+    std::uint64_t copy_ticket = 0;
+  };
+
+  void listen();
+  void handle(const CourierHeader& header, int rank);
+  void land(const CourierHeader& header, int rank);
+  void reply(const CourierHeader& header, int rank);
+  [[nodiscard]] Answer& begin_answer(const CourierHeader& header, int rank);
+  void release_arrival(const Answer& answer);
+  void acknowledge(Answer& answer);
+  void unstage(Answer& answer);
+  /// Payloads of gets are matched in the order of their headers.
+  void send_in_order(Answer& answer);
+  [[nodiscard]] bool is_received_or_sent(Answer& answer);
+  /// One step further, if it is time. \return whether the answer has come further
+  bool advance(Answer& answer);
+  bool advance_answers();
+  [[nodiscard]] Copier& copier_for(MemoryKind memory);
+
+  ContextState& context_;
+  const WindowTable& windows_;
+  int header_tag_;
+  std::list<Answer> answers_;
+  std::unique_ptr<Copier> host_copier_;  ///< before what it copies goes, it ends
+  std::unique_ptr<Copier> device_copier_;
+  CourierHeader incoming_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+}  // namespace selvage::detail
