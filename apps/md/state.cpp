@@ -14,6 +14,12 @@ bool is_finite(const Vec3<double>& v) {
   return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z);
 }
 
+/// In fp32: who computes or writes in it has the box's sides rounded too.
+bool lies_between(double x, double lower, double upper) {
+  const auto rounded = static_cast<float>(x);
+  return rounded >= static_cast<float>(lower) && rounded <= static_cast<float>(upper);
+}
+
 void check_ids(const State& state, const char* where) {
   std::vector<std::int64_t> sorted = state.ids;
   std::ranges::sort(sorted);
@@ -32,7 +38,7 @@ void check_atom(const State& state, std::size_t i, const char* where) {
   }
   const double values[] = {x.x, x.y, x.z};
   for (int axis = 0; axis < 3; ++axis) {
-    if (values[axis] >= state.domain.lower[axis] && values[axis] <= state.domain.upper[axis]) continue;
+    if (lies_between(values[axis], state.domain.lower[axis], state.domain.upper[axis])) continue;
     throw Error(ErrorKind::input,
                 fmt::format("{}: atom {} lies outside the box: {} = {}, and the box goes from {} to {}",
                             where, state.ids[i], "xyz"[axis], values[axis], state.domain.lower[axis],

@@ -27,7 +27,7 @@ struct State {
 /// Checks what every source of atoms has to fulfil.
 /// \param where  what messages cite, e.g. the file
 /// \throws Error{input} for no atoms, an empty box, an id below 1 or given twice, a number that isn't finite,
-/// and an atom outside the box
+/// and an atom outside the box by more than fp32 may have rounded it
 void check_state(const State& state, const char* where);
 
 }  // namespace selvage::md

@@ -130,11 +130,13 @@ class Reader {
     const std::string name(title[0]);
     if (name == "Masses") return read_rows("Masses", 1, [this](const Words& words) { read_mass(words); });
     if (name == "Atoms") {
+      if (!place_of_.empty()) refuse("there is a section Atoms already");
       check_style();
       return read_rows("Atoms", *atoms_, [this](const Words& words) { read_atom(words); });
     }
     if (name == "Velocities") {
       if (place_of_.empty()) refuse("the section Velocities comes before Atoms");
+      if (!has_velocity_.empty()) refuse("there is a section Velocities already");
       has_velocity_.assign(state_.ids.size(), false);
       return read_rows("Velocities", *atoms_, [this](const Words& words) { read_velocity(words); });
     }

@@ -96,6 +96,11 @@ TEST(LammpsData, WhatItCantUseIsNamedWithItsLine) {
   // The second line has lost its end.
   expect_refusal(header + "Atoms\n\n1 1 0 0 0 0 0 0\n2 1 1 1 1\n",
                  "a.data:13: 5 words, and 8 in the lines before");
+  expect_refusal(header + atoms + "Atoms\n\n1 1 0 0 0\n2 1 1 1 1\n",
+                 "a.data:14: there is a section Atoms already");
+  const std::string velocities = "Velocities\n\n3 1 2 3\n7 1 2 3\n";
+  expect_refusal(header + atoms + velocities + velocities,
+                 "a.data:18: there is a section Velocities already");
   expect_refusal(header + "Velocities\n\n3 1 2 3\n", "a.data:10: the section Velocities comes before Atoms");
 }
 

@@ -37,6 +37,16 @@ TEST(State, AnAtomOutsideTheBoxIsNamed) {
   EXPECT_EQ(refusal(state), "a file: atom 3 lies outside the box: z = 1.5, and the box goes from 0 to 1");
 }
 
+TEST(State, AnAtomAtASideThatWasRoundedToFp32IsAccepted) {
+  State state = fcc_crystal({1, 1, 1}, 4);
+  state.domain = {{-1.1, -1.1, -1.1}, {7.9, 7.9, 7.9}};
+  state.positions[0].x = -1.1F;
+  ASSERT_LT(state.positions[0].x, state.domain.lower[0]);
+  state.positions[1].y = 7.9F;
+  ASSERT_GT(state.positions[1].y, state.domain.upper[1]);
+  EXPECT_NO_THROW(check_state(state, "a file"));
+}
+
 TEST(State, NumbersThatArentFiniteAreRefused) {
   State state = fcc_crystal({1, 1, 1}, 4);
   state.velocities[1].y = std::numeric_limits<double>::infinity();

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -53,6 +54,23 @@ TEST(Verification, OtherPhysicsHaveNoKnownFigures) {
     Verification verification(settings_of(text), 32000);
     verification.check(known_row());
     EXPECT_EQ(outcome(verification, "known figures"), "none") << text;
+  }
+}
+
+TEST(Verification, ShortStepsLeaveTheEnergyRoomForRounding) {
+  for (const auto& [precision, difference, expected] : {std::tuple{"fp64", 5e-13, "ok"},
+                                                        {"fp64", 1e-10, "failed"},
+                                                        {"mixed", 2e-6, "ok"},
+                                                        {"mixed", 1e-4, "failed"}}) {
+    Verification verification(
+        settings_of(std::string("pair.shifted = true\nrun.dt = 1e-9\nrun.precision = \"") + precision + "\""),
+        480);
+    ThermoRow row = known_row();
+    verification.check(row);
+    row.step = 1;
+    row.total_energy += difference;
+    verification.check(row);
+    EXPECT_EQ(outcome(verification, "energy"), expected) << precision << ", " << difference;
   }
 }
 
