@@ -31,8 +31,7 @@ class IdxFile::Reader {
     constexpr std::size_t most = std::size_t{1} << 30;
     const auto wanted = static_cast<unsigned>(std::min(bytes.size(), most));
     const int count = gzread(file_.get(), bytes.data(), wanted);
-    int code = 0;
-    if (count < 0) refuse(gzerror(file_.get(), &code));
+    if (count < 0) refuse(last_error());
     return static_cast<std::size_t>(count);
   }
   void read(std::span<std::uint8_t> bytes) const {
@@ -89,6 +88,14 @@ class IdxFile::Reader {
   }
 
  private:
+  /// As zlib has it, which may begin with the path.
+  [[nodiscard]] std::string last_error() const {
+    int code = 0;
+    const std::string text = gzerror(file_.get(), &code);
+    const std::string prefix = path_ + ": ";
+    return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
+  }
+
   std::string path_;
   std::unique_ptr<gzFile_s, decltype(&gzclose)> file_;
   std::int64_t header_bytes_ = 0;

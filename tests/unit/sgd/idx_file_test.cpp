@@ -14,6 +14,7 @@ namespace selvage::sgd {
 namespace {
 
 using app::testing_support::error_message;
+using app::testing_support::read_text;
 using app::testing_support::TemporaryDirectory;
 using app::testing_support::write_text;
 
@@ -83,6 +84,13 @@ TEST(IdxFile, WhatIsWrongWithAFileIsNamed) {
         error_message(ErrorKind::input, [&] { static_cast<void>(IdxFile(folder / "b.gz")); }).find(part),
         std::string::npos);
   }
+  // The last eight bytes are a checksum and the length.
+  write_compressed(folder / "b.gz", whole);
+  std::string damaged = read_text(folder / "b.gz");
+  damaged[damaged.size() - 6] ^= 1;
+  write_text(folder / "b.gz", damaged);
+  EXPECT_EQ(error_message(ErrorKind::input, [&] { static_cast<void>(IdxFile(folder / "b.gz")); }),
+            folder / "b.gz" + ": incorrect data check");
   expect_refusal(idx({2}, "ab", 0x0d), "no IDX file of bytes");
   expect_refusal(idx({0}, ""), "has no elements");
   expect_refusal(idx({0x7fffffff, 0x7fffffff}, "a"), "2^36");
