@@ -37,5 +37,16 @@ TEST(StartRemarks, KnowTheQuotaOfAControlGroup) {
   EXPECT_NE(remark_on_threads(machine, 0, 2, std::nullopt).find("on 1.5 processors:"), std::string::npos);
 }
 
+TEST(StartRemarks, SayThatAGpuHasFewQueues) {
+  EXPECT_EQ(remark_on_queues("1"),
+            "CUDA_DEVICE_MAX_CONNECTIONS=1: kernels that wait for the proxy may keep its copies from "
+            "running, so leave it "
+            "unset, or set 8 at least");
+  EXPECT_NE(remark_on_queues("7"), "");
+  for (const char* const enough : {"8", "32", "0", "-1", "", "many", "1x"})
+    EXPECT_EQ(remark_on_queues(enough), "") << enough;
+  EXPECT_EQ(remark_on_queues(std::nullopt), "");
+}
+
 }  // namespace
 }  // namespace selvage::detail

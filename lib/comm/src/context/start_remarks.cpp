@@ -9,9 +9,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <cstdio>
 #include <set>
 #include <string_view>
+#include <vector>
 
 namespace selvage::detail {
 
@@ -36,16 +38,31 @@ std::string remark_on_threads(const topo::Machine& machine, int rank, int thread
       counted(ranks.size(), "rank"), counted(threads, "thread"), processors, processors == 1 ? "" : "s");
 }
 
-void print_start_remarks(const topo::Machine& machine, int rank) {
+std::string remark_on_queues(const std::optional<std::string>& connections) {
+  constexpr int usual = 8;  // what CUDA gives by itself
+  int count = 0;
+  const std::string text = connections.value_or("");
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc() || end != text.data() + text.size() || count < 1 || count >= usual) return {};
+  return fmt::format(
+      "CUDA_DEVICE_MAX_CONNECTIONS={}: kernels that wait for the proxy may keep its copies from running, so "
+      "leave it unset, "
+      "or set {} at least",
+      count, usual);
+}
+
+void print_start_remarks(const topo::Machine& machine, int rank, bool on_device) {
   static std::atomic_flag printed;
   if (printed.test_and_set()) return;
-  for (const std::string& remark : remarks_on_unknown_variables())
-    fmt::print(stderr, "selvage: {}\n", remark);
+  std::vector<std::string> remarks = remarks_on_unknown_variables();
+  if (on_device) remarks.push_back(remark_on_queues(environment_text("CUDA_DEVICE_MAX_CONNECTIONS")));
   using Host = Kokkos::DefaultHostExecutionSpace;
-  if (!Kokkos::is_initialized() || std::string_view(Host::name()) != "OpenMP") return;
-  const std::string remark =
-      remark_on_threads(machine, rank, Host().concurrency(), environment_text("OMP_WAIT_POLICY"));
-  if (!remark.empty()) fmt::print(stderr, "selvage: {}\n", remark);
+  if (Kokkos::is_initialized() && std::string_view(Host::name()) == "OpenMP") {
+    remarks.push_back(
+        remark_on_threads(machine, rank, Host().concurrency(), environment_text("OMP_WAIT_POLICY")));
+  }
+  for (const std::string& remark : remarks)
+    if (!remark.empty()) fmt::print(stderr, "selvage: {}\n", remark);
 }
 
 }  // namespace selvage::detail

@@ -27,8 +27,11 @@ class Copier {
 
 /// The calling thread copies, at once.
 [[nodiscard]] std::unique_ptr<Copier> make_host_copier();
-/// A stream of its own, on the current GPU, copies between any memory that the GPU reaches; the GPU must be
+/// What copies side by side on a GPU. Copiers of one lane share a stream, and take turns.
+enum class CopyLane { outward, inward, polled, first_staged };
+
+/// A stream of the lane, on the current GPU, copies between any memory that the GPU reaches; the GPU must be
 /// current in its calls too. \throws Error{unsupported} without a GPU backend, Error{cuda}
-[[nodiscard]] std::unique_ptr<Copier> make_device_copier();
+[[nodiscard]] std::unique_ptr<Copier> make_device_copier(CopyLane lane = CopyLane::outward);
 
 }  // namespace selvage::detail

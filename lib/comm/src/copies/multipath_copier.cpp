@@ -253,15 +253,17 @@ void MultipathCopier::begin_split(const Step& step) {
 }
 
 std::unique_ptr<Copier> make_copier(MemoryKind memory) {
-  const auto make = [memory] {
-    return memory == MemoryKind::device ? make_device_copier() : make_host_copier();
+  const auto make = [memory](CopyLane lane) {
+    return memory == MemoryKind::device ? make_device_copier(lane) : make_host_copier();
   };
   const CopySplit split = CopySplit::from_environment();
-  if (split.mode == CopySplit::Mode::direct) return make();
+  if (split.mode == CopySplit::Mode::direct) return make(CopyLane::outward);
   std::vector<StagedLane> lanes;
-  for (int i = 0; i < lanes_of_a_copier; ++i)
-    lanes.push_back({allocate_lane(memory), bytes_of_a_lane, make()});
-  return std::make_unique<MultipathCopier>(make(), std::move(lanes), split);
+  for (int i = 0; i < lanes_of_a_copier; ++i) {
+    const auto lane = static_cast<CopyLane>(static_cast<int>(CopyLane::first_staged) + i);
+    lanes.push_back({allocate_lane(memory), bytes_of_a_lane, make(lane)});
+  }
+  return std::make_unique<MultipathCopier>(make(CopyLane::outward), std::move(lanes), split);
 }
 
 }  // namespace selvage::detail

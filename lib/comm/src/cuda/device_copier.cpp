@@ -1,10 +1,15 @@
 #include "check.hpp"
 #include "copies/copier.hpp"
 #include "engine_stream.hpp"
+#include "stream.hpp"
 
 #include <cuda.h>
 
 #include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 namespace selvage::detail {
@@ -13,23 +18,35 @@ namespace {
 /// Copies underway at a time, of which each may need an event of its own; more than rings usually hold.
 constexpr int events_at_first = 256;
 
-/// One stream, apart from any instance of Kokkos; highest priority, because kernels wait for what it copies. Made,
+/// The stream of a lane on the current GPU, as long as somebody has it. Kernels wait for what is copied there, and a GPU has
+/// few queues (CUDA_DEVICE_MAX_CONNECTIONS, 8 by default): streams beyond them share one, in which a copy would stand behind
+/// the kernel that waits for it. So all copiers have the same few streams. None of them ever waits for a kernel.
+std::shared_ptr<const Stream> stream_of(CopyLane lane) {
+  static std::mutex mutex;
+  static std::map<std::pair<int, CopyLane>, std::weak_ptr<const Stream>> streams;
+  int device = 0;
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  const std::lock_guard lock(mutex);
+  std::weak_ptr<const Stream>& known = streams[{device, lane}];
+  std::shared_ptr<const Stream> stream = known.lock();
+  if (!stream) {
+    stream = std::make_shared<const Stream>(true);
+    known = stream;
+  }
+  return stream;
+}
+
+/// A stream apart from any instance of Kokkos; highest priority, because kernels wait for what it copies. Made,
 /// with its events, before any kernel waits: CUDA may make neither while one runs.
 class DeviceCopier final : public Copier {
  public:
-  DeviceCopier() {
-    int lowest = 0;
-    int highest = 0;
-    check_cuda(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "cudaDeviceGetStreamPriorityRange");
-    check_cuda(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, highest),
-               "cudaStreamCreateWithPriority");
+  explicit DeviceCopier(CopyLane lane) : shared_(stream_of(lane)), stream_(shared_->get()) {
     for (int i = 0; i < events_at_first; ++i) spare_.push_back(make_event());
   }
   ~DeviceCopier() override {
     cudaStreamSynchronize(stream_);
     for (const Mark& mark : marks_) cudaEventDestroy(mark.event);
     for (const cudaEvent_t event : spare_) cudaEventDestroy(event);
-    cudaStreamDestroy(stream_);
   }
 
   void copy(std::byte* target, const std::byte* source, std::size_t bytes) override {
@@ -88,7 +105,8 @@ class DeviceCopier final : public Copier {
     return event;
   }
 
-  cudaStream_t stream_ = nullptr;
+  std::shared_ptr<const Stream> shared_;
+  cudaStream_t stream_;
   std::uint64_t last_ticket_ = 0;
   std::deque<Mark> marks_;
   std::deque<cudaEvent_t> spare_;
@@ -97,8 +115,8 @@ class DeviceCopier final : public Copier {
 
 }  // namespace
 
-std::unique_ptr<Copier> make_device_copier() {
-  return std::make_unique<DeviceCopier>();
+std::unique_ptr<Copier> make_device_copier(CopyLane lane) {
+  return std::make_unique<DeviceCopier>(lane);
 }
 
 }  // namespace selvage::detail

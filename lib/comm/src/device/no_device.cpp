@@ -101,7 +101,7 @@ std::unique_ptr<AllreduceRunner> make_device_two_shot(const AllreduceParts&) {
 std::unique_ptr<DeviceLine> make_device_line(const ContextState&, const MessageLine&) {
   throw Error(ErrorKind::unsupported, no_gpus);
 }
-std::unique_ptr<Copier> make_device_copier() {
+std::unique_ptr<Copier> make_device_copier(CopyLane) {
   throw Error(ErrorKind::unsupported, no_gpus);
 }
 std::unique_ptr<HaloTransport> make_device_peer_transport(TransportParts) {

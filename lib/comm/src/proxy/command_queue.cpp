@@ -241,7 +241,8 @@ void CommandRings::make_services(const Executor& executor, const Sizes& sizes, c
     std::byte* kept = fetched_memory_.emplace_back(executor.allocate_staging(bytes)).data;
     std::memset(kept, 0, bytes);
     services_.back()->set_fetch(std::make_unique<CommandFetch>(port_.producers, port_.slots, sizes.rings,
-                                                               sizes.capacity, kept, make_device_copier()));
+                                                               sizes.capacity, kept,
+                                                               make_device_copier(CopyLane::polled)));
   }
   for (int ring = 0; ring < sizes.rings; ++ring) {
     services_[ring % sizes.service_threads]->add(ring, port_.slots + ring * sizes.capacity,

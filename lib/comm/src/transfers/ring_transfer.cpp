@@ -5,7 +5,6 @@
 #include "run_copy.hpp"
 #include "transfer_path.hpp"
 
-#include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -164,7 +163,7 @@ class RingTransfer final : public TransferPath {
   explicit RingTransfer(const TransferParts& parts) : on_host_(parts.executor.runs_on_host()) {
     if (!on_host_) {
       outward_ = make_device_copier();
-      inward_ = make_device_copier();
+      inward_ = make_device_copier(CopyLane::inward);
     }
     for (const Partner& partner : parts.partners) {
       peers_.push_back({.rank = partner.rank,
