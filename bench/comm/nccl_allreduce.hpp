@@ -1,6 +1,6 @@
 #pragma once
 
-#include <selvage/comm/element_types.hpp>
+#include <selvage/comm/detail/describe_elements.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <mpi.h>

@@ -4,7 +4,7 @@
 
 #include <selvage/comm/allreduce_options.hpp>
 #include <selvage/comm/context.hpp>
-#include <selvage/comm/element_types.hpp>
+#include <selvage/comm/elements.hpp>
 
 #include <cstdint>
 

@@ -2,6 +2,7 @@
 
 #include <selvage/comm/allreduce.hpp>
 #include <selvage/comm/detail/signal.hpp>
+#include <selvage/error.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>

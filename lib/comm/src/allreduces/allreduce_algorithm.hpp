@@ -1,6 +1,9 @@
 #pragma once
 
-#include <selvage/comm/allreduce.hpp>
+#include <selvage/comm/allreduce_options.hpp>
+#include <selvage/comm/detail/executor.hpp>
+#include <selvage/comm/detail/flow.hpp>
+#include <selvage/comm/elements.hpp>
 
 #include <cstdint>
 #include <memory>

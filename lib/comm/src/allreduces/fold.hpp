@@ -3,7 +3,7 @@
 #include "part.hpp"
 
 #include <selvage/comm/allreduce_options.hpp>
-#include <selvage/comm/element_types.hpp>
+#include <selvage/comm/elements.hpp>
 
 #include <cstddef>
 #include <cstdint>

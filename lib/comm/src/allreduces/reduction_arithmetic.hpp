@@ -1,7 +1,8 @@
 #pragma once
 
 #include <selvage/comm/allreduce_options.hpp>
-#include <selvage/comm/element_types.hpp>
+#include <selvage/comm/elements.hpp>
+#include <selvage/comm/half.hpp>
 
 #include <Kokkos_Macros.hpp>
 

@@ -2,7 +2,7 @@
 
 #include "allreduce_table.hpp"
 
-#include <selvage/comm/element_types.hpp>
+#include <selvage/comm/elements.hpp>
 #include <selvage/environment.hpp>
 #include <selvage/topo/machine.hpp>
 

@@ -1,6 +1,6 @@
 #include <selvage/comm/allreduce_options.hpp>
 #include <selvage/comm/detail/flow.hpp>
-#include <selvage/comm/element_types.hpp>
+#include <selvage/comm/elements.hpp>
 #include <selvage/comm/options.hpp>
 #include <selvage/error.hpp>
 

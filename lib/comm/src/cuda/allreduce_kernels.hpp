@@ -5,7 +5,7 @@
 #include <selvage/comm/allreduce_options.hpp>
 #include <selvage/comm/detail/port_table.hpp>
 #include <selvage/comm/detail/signal.hpp>
-#include <selvage/comm/element_types.hpp>
+#include <selvage/comm/elements.hpp>
 
 #include <Kokkos_Macros.hpp>
 #include <cuda_runtime_api.h>

@@ -1,14 +1,13 @@
 #include "transports/copy_engine.hpp"
 
 #include "context/context_state.hpp"
+#include "context/kokkos_runtime.hpp"
 #include "copies/engine_copy.hpp"
 #include "copy_engine_kernels.hpp"
 #include "device_memory.hpp"
 #include "engine_stream.hpp"
 #include "fault.hpp"
 #include "transports/peer_link.hpp"
-
-#include <Kokkos_Core.hpp>
 
 namespace selvage::detail {
 namespace {
@@ -48,27 +47,29 @@ class CopyEngineTransport final : public HaloTransport {
     Direction& direction = directions_[step.reverse ? 1 : 0];
     direction.program.operation = operation_of(step.fields, step.reverse);
     const auto stream = static_cast<cudaStream_t>(step.executor.stream());
-    Kokkos::Profiling::pushRegion("comm::put");
-    launch_open(direction.program, stream);
-    for (std::size_t field = 0; field < direction.sent.size(); ++field) {
-      if (!step.has(field)) continue;
-      step.executor.copy(direction.sent[field].packs);
-      for (const EngineCopy& copy : direction.sent[field].copies) enqueue(copy, stream);
+    {
+      const ProfilingRegion region("comm::put");
+      launch_open(direction.program, stream);
+      for (std::size_t field = 0; field < direction.sent.size(); ++field) {
+        if (!step.has(field)) continue;
+        step.executor.copy(direction.sent[field].packs);
+        for (const EngineCopy& copy : direction.sent[field].copies) enqueue(copy, stream);
+      }
+      launch_publish(direction.program, stream);
     }
-    launch_publish(direction.program, stream);
-    Kokkos::Profiling::popRegion();
     if (initiation_ == Initiation::host) step.executor.fence();
     in_flight_ = &direction;
   }
 
   bool progress(const Step& step) override {
     if (in_flight_ == nullptr) return true;
-    Kokkos::Profiling::pushRegion("comm::wait");
-    launch_wait(in_flight_->program, static_cast<cudaStream_t>(step.executor.stream()));
-    for (std::size_t field = 0; field < in_flight_->unpacks.size(); ++field) {
-      if (step.has(field)) step.executor.copy(in_flight_->unpacks[field]);
+    {
+      const ProfilingRegion region("comm::wait");
+      launch_wait(in_flight_->program, static_cast<cudaStream_t>(step.executor.stream()));
+      for (std::size_t field = 0; field < in_flight_->unpacks.size(); ++field) {
+        if (step.has(field)) step.executor.copy(in_flight_->unpacks[field]);
+      }
     }
-    Kokkos::Profiling::popRegion();
     in_flight_ = nullptr;
     if (initiation_ == Initiation::host) {
       step.executor.fence();

@@ -1,12 +1,12 @@
 #include "device/device_peer.hpp"
 
 #include "context/context_state.hpp"
+#include "context/kokkos_runtime.hpp"
 #include "device_memory.hpp"
 #include "fault.hpp"
 #include "peer_kernels.hpp"
 #include "transports/peer_link.hpp"
 
-#include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -126,23 +126,24 @@ class DevicePeerTransport final : public HaloTransport {
     const bool guarded = step.guarded || is_first_of_capture(stream);
     const Launches& launches = launches_for(step.fields, step.reverse, guarded);
     if (step.at_once && initiation_ != Initiation::host && launches.fits_one_launch) {
-      Kokkos::Profiling::pushRegion("comm::exchange");
+      const ProfilingRegion region("comm::exchange");
       launch_exchange(launches.put, launches.wait, stream);
-      Kokkos::Profiling::popRegion();
       return;
     }
     in_flight_ = &launches;
-    Kokkos::Profiling::pushRegion("comm::put");
-    launch_put(launches.put, stream);
-    Kokkos::Profiling::popRegion();
+    {
+      const ProfilingRegion region("comm::put");
+      launch_put(launches.put, stream);
+    }
     if (initiation_ == Initiation::host) step.executor.fence();
   }
 
   bool progress(const Step& step) override {
     if (in_flight_ == nullptr) return true;
-    Kokkos::Profiling::pushRegion("comm::wait");
-    launch_wait(in_flight_->wait, static_cast<cudaStream_t>(step.executor.stream()));
-    Kokkos::Profiling::popRegion();
+    {
+      const ProfilingRegion region("comm::wait");
+      launch_wait(in_flight_->wait, static_cast<cudaStream_t>(step.executor.stream()));
+    }
     in_flight_ = nullptr;
     if (initiation_ == Initiation::host) {
       step.executor.fence();

@@ -1,11 +1,11 @@
 #include "device/device_transfer.hpp"
 
 #include "context/context_state.hpp"
+#include "context/kokkos_runtime.hpp"
 #include "device_memory.hpp"
 #include "run_kernels.hpp"
 #include "transports/peer_link.hpp"
 
-#include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -185,9 +185,10 @@ class DevicePeerTransfer final : public TransferPath {
 
   void start(const TransferStep& step) override {
     check();
-    Kokkos::Profiling::pushRegion("comm::put");
-    launch_put_runs(put_, static_cast<cudaStream_t>(step.executor.stream()));
-    Kokkos::Profiling::popRegion();
+    {
+      const ProfilingRegion region("comm::put");
+      launch_put_runs(put_, static_cast<cudaStream_t>(step.executor.stream()));
+    }
     waits_for_launch_ = true;
   }
 

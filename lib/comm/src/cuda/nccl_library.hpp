@@ -1,7 +1,7 @@
 #pragma once
 
 #include <selvage/comm/allreduce_options.hpp>
-#include <selvage/comm/element_types.hpp>
+#include <selvage/comm/elements.hpp>
 
 #include <cuda_runtime_api.h>
 

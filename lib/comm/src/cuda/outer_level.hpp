@@ -3,7 +3,7 @@
 #include "allreduces/allreduce_algorithm.hpp"
 
 #include <selvage/comm/allreduce_options.hpp>
-#include <selvage/comm/element_types.hpp>
+#include <selvage/comm/elements.hpp>
 
 #include <cuda_runtime_api.h>
 

@@ -1,11 +1,11 @@
 #include "kernel_lists.hpp"
 
 #include "context/context_state.hpp"
+#include "context/kokkos_runtime.hpp"
 #include "context/wait.hpp"
 #include "launched_lists.hpp"
 #include "transports/mailbox.hpp"
 
-#include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 
 #include <utility>
@@ -59,8 +59,7 @@ class KernelLists final : public LaunchedLists {
 /// Mappings are closed before any owner frees what is mapped: CUDA leaves the other order undefined.
 KernelLists::~KernelLists() {
   if (on_host_) return;
-  if (Kokkos::is_initialized() && !Kokkos::is_finalized())
-    Kokkos::fence("comm: before a list's mappings are closed");
+  fence_all("comm: before a list's mappings are closed");
   mappings_.clear();
   context_.try_barrier();
 }

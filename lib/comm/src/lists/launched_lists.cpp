@@ -1,10 +1,10 @@
 #include "launched_lists.hpp"
 
 #include "context/context_state.hpp"
+#include "context/kokkos_runtime.hpp"
 #include "device/device.hpp"
 #include "memory/mappable.hpp"
 
-#include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -139,11 +139,10 @@ ListProgram LaunchedLists::program(const ListStep& step) const {
   return program;
 }
 
-void LaunchedLists::launch(const ListStep& step, ListLaunch launch, const char* region) {
+void LaunchedLists::launch(const ListStep& step, ListLaunch launch, const char* name) {
   if (launch != ListLaunch::put) ++epoch_;
-  Kokkos::Profiling::pushRegion(region);
+  const ProfilingRegion region(name);
   step.mover->run(program(step), rows_, launch);
-  Kokkos::Profiling::popRegion();
 }
 
 void LaunchedLists::check() const {

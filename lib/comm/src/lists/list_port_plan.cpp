@@ -1,11 +1,11 @@
 #include "list_port_plan.hpp"
 
 #include "context/context_state.hpp"
+#include "context/kokkos_runtime.hpp"
 #include "transports/mailbox.hpp"
 
 #include <selvage/comm/detail/list_mover.hpp>
 
-#include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,8 +26,7 @@ ListPortPlan::ListPortPlan(ContextState& context, int card_tag, bool on_host)
 /// Mappings are closed before any owner frees what is mapped: CUDA leaves the other order undefined.
 ListPortPlan::~ListPortPlan() {
   if (on_host_) return;
-  if (Kokkos::is_initialized() && !Kokkos::is_finalized())
-    Kokkos::fence("comm: before a list port's mappings are closed");
+  fence_all("comm: before a list port's mappings are closed");
   mappings_.clear();
   context_.try_barrier();
 }

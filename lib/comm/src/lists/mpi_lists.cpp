@@ -1,8 +1,8 @@
 #include "context/context_state.hpp"
+#include "context/kokkos_runtime.hpp"
 #include "list_path.hpp"
 #include "transports/call_off.hpp"
 
-#include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -123,7 +123,7 @@ bool MpiLists::put(const ListStep& step) {
 }
 
 void MpiLists::pack_all(const ListStep& step) {
-  Kokkos::Profiling::pushRegion("comm::pack");
+  const ProfilingRegion region("comm::pack");
   const bool on_host = step.executor.runs_on_host();
   parts_.clear();
   for (Peer& peer : peers_) {
@@ -142,7 +142,6 @@ void MpiLists::pack_all(const ListStep& step) {
   }
   // MPI reads the blocks outside the instance's order.
   if (!on_host) step.executor.fence();
-  Kokkos::Profiling::popRegion();
 }
 
 void MpiLists::send(Peer& peer, const ListStep& step) {

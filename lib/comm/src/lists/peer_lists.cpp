@@ -1,10 +1,10 @@
 #include "context/context_state.hpp"
+#include "context/kokkos_runtime.hpp"
 #include "list_path.hpp"
 #include "transports/mailbox.hpp"
 
 #include <selvage/comm/detail/signal.hpp>
 
-#include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -173,10 +173,9 @@ void PeerLists::try_put(Peer& peer, const ListStep& step) {
     return;
   }
   if (bytes > 0) {
-    Kokkos::Profiling::pushRegion("comm::put");
+    const ProfilingRegion region("comm::put");
     const std::array parts{ListPart{peer.remote_landing.block(step.epoch), range.first, range.count}};
     step.mover->pack(parts);
-    Kokkos::Profiling::popRegion();
   }
   release(peer, step, step.header(*peer.link));
   peer.has_put = true;

@@ -1,9 +1,9 @@
 #include "context/context_state.hpp"
+#include "context/kokkos_runtime.hpp"
 #include "context/wait.hpp"
 #include "launched_lists.hpp"
 #include "proxy/command_queue.hpp"
 
-#include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -58,8 +58,7 @@ class QueueLists final : public LaunchedLists {
 
 /// What the proxy or MPI still reads or writes after a timeout must not be freed.
 QueueLists::~QueueLists() {
-  if (!on_host_ && Kokkos::is_initialized() && !Kokkos::is_finalized())
-    Kokkos::fence("comm: before a list's rings go");
+  if (!on_host_) fence_all("comm: before a list's rings go");
   if (rings_ == nullptr || rings_->stop()) return;
   static_cast<void>(new std::vector<Buffer>(std::move(memory_)));
 }

@@ -1,9 +1,9 @@
 #include "context/context_state.hpp"
+#include "context/kokkos_runtime.hpp"
 #include "run_copy.hpp"
 #include "transfer_path.hpp"
 #include "transports/call_off.hpp"
 
-#include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -84,14 +84,7 @@ class MpiTransfer final : public TransferPath {
           MPI_Irecv(peer.in.wire.data, peer.in.bytes, MPI_BYTE, peer.rank, tag_, comm_, &peer.in.request),
           "MPI_Irecv");
     }
-    Kokkos::Profiling::pushRegion("comm::pack");
-    for (const Peer& peer : peers_) {
-      peer.out.copy->enqueue(step.executor);
-      if (staged_) step.executor.stage_out(peer.out.wire.data, peer.out.packed.data, peer.out.bytes);
-    }
-    // MPI reads the blocks outside the instance's order.
-    if (!step.executor.runs_on_host()) step.executor.fence();
-    Kokkos::Profiling::popRegion();
+    pack(step);
     for (Peer& peer : peers_) {
       if (peer.out.bytes == 0) continue;
       check_mpi(
@@ -137,11 +130,19 @@ class MpiTransfer final : public TransferPath {
     return completed != 0;
   }
 
+  void pack(const TransferStep& step) const {
+    const ProfilingRegion region("comm::pack");
+    for (const Peer& peer : peers_) {
+      peer.out.copy->enqueue(step.executor);
+      if (staged_) step.executor.stage_out(peer.out.wire.data, peer.out.packed.data, peer.out.bytes);
+    }
+    // MPI reads the blocks outside the instance's order.
+    if (!step.executor.runs_on_host()) step.executor.fence();
+  }
   void unpack(const TransferStep& step, const Block& block) const {
-    Kokkos::Profiling::pushRegion("comm::unpack");
+    const ProfilingRegion region("comm::unpack");
     if (staged_) step.executor.stage_in(block.packed.data, block.wire.data, block.bytes);
     block.copy->enqueue(step.executor);
-    Kokkos::Profiling::popRegion();
   }
 
   MPI_Comm comm_;

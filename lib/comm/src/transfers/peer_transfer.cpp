@@ -1,8 +1,8 @@
 #include "context/context_state.hpp"
+#include "context/kokkos_runtime.hpp"
 #include "device/device_transfer.hpp"
 #include "transfer_path.hpp"
 
-#include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 
 #include <string_view>
@@ -92,12 +92,11 @@ class PeerTransfer final : public TransferPath {
   static void try_put(Peer& peer, const TransferStep& step) {
     // Acquires that the partner no longer reads what this put overwrites.
     if (peer.sent || !has_reached(acquire_epoch(peer.put.own_flags->credit), step.epoch)) return;
-    Kokkos::Profiling::pushRegion("comm::put");
+    const ProfilingRegion region("comm::put");
     peer.copy->enqueue(step.executor);
     // Publishes to the partner: the elements just stored into its memory.
     release_epoch(peer.put.remote_flags->arrived, step.epoch);
     peer.sent = true;
-    Kokkos::Profiling::popRegion();
   }
 
   std::vector<Peer> peers_;

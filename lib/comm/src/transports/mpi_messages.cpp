@@ -2,10 +2,10 @@
 
 #include "call_off.hpp"
 #include "context/context_state.hpp"
+#include "context/kokkos_runtime.hpp"
 #include "proxy/proxy.hpp"
 #include "proxy_messages.hpp"
 
-#include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -92,8 +92,8 @@ void MpiMessages::post_receives(const Step& step) {
   }
 }
 
-void MpiMessages::pack_and_send(const Step& step) {
-  Kokkos::Profiling::pushRegion("comm::pack");
+void MpiMessages::pack(const Step& step) {
+  const ProfilingRegion region("comm::pack");
   for (const PackedPeer& peer : peers_) {
     const PackedBlock& block = peer.outgoing(step.reverse);
     for (std::size_t field = 0; field < block.pack.size(); ++field) {
@@ -103,7 +103,10 @@ void MpiMessages::pack_and_send(const Step& step) {
   }
   // MPI reads the blocks outside the instance's order.
   if (!step.executor.runs_on_host()) step.executor.fence();
-  Kokkos::Profiling::popRegion();
+}
+
+void MpiMessages::pack_and_send(const Step& step) {
+  pack(step);
   for (const PackedPeer& peer : peers_) {
     const PackedBlock& block = peer.outgoing(step.reverse);
     for_each_run(step, block.packing, [&](int first_field, std::int64_t begin, std::int64_t bytes) {
@@ -161,13 +164,12 @@ void MpiMessages::deliver(const Step& step, const Message& message) {
   if (staged_)
     step.executor.stage_in(block.packed.data + message.begin, block.wire.data + message.begin, message.bytes);
   if (step.reverse) return;
-  Kokkos::Profiling::pushRegion("comm::unpack");
+  const ProfilingRegion region("comm::unpack");
   for (std::size_t field = 0; field < block.unpack.size(); ++field) {
     const std::int64_t begin = block.packing.field_begin(field);
     const bool in_message = begin >= message.begin && begin < message.begin + message.bytes;
     if (step.has(field) && in_message) step.executor.copy(block.unpack[field]);
   }
-  Kokkos::Profiling::popRegion();
 }
 
 void MpiMessages::append_contributions(std::size_t field, std::vector<Contribution>& contributions) const {

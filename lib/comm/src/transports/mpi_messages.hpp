@@ -33,6 +33,7 @@ class MpiMessages : public HaloTransport {
   template <class Function>
   static void for_each_run(const Step& step, const Packing& packing, const Function& function);
   void post_receives(const Step& step);
+  void pack(const Step& step);
   void pack_and_send(const Step& step);
   void receive_some(const Step& step);
   void require_whole(const Step& step, const Message& message, const MPI_Status& status, bool failed) const;

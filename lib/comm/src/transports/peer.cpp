@@ -1,12 +1,12 @@
 #include "peer.hpp"
 
 #include "context/context_state.hpp"
+#include "context/kokkos_runtime.hpp"
 #include "device/device_peer.hpp"
 #include "peer_link.hpp"
 #include "proxy/proxy.hpp"
 #include "proxy_messages.hpp"
 
-#include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 
 namespace selvage::detail {
@@ -115,7 +115,7 @@ class PeerTransport final : public HaloTransport {
     const bool free = !peer.link.awaits_credit(step.reverse, step.guarded) ||
                       has_reached(acquire_epoch(mailbox_.flags(index).credit), step.epoch);
     if (!free) return;
-    Kokkos::Profiling::pushRegion("comm::put");
+    const ProfilingRegion region("comm::put");
     if (step.reverse) {
       put_contributions(step, peer.link);
     } else {
@@ -125,7 +125,6 @@ class PeerTransport final : public HaloTransport {
     // Publishes to the peer: the cells just stored into its memory, and which operation they belong to.
     release_epoch(peer.link.remote_flags->arrived, step.epoch);
     peer.sent = true;
-    Kokkos::Profiling::popRegion();
   }
 
   Initiation initiation_;

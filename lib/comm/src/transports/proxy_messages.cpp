@@ -1,8 +1,8 @@
 #include "proxy_messages.hpp"
 
 #include "context/context_state.hpp"
+#include "context/kokkos_runtime.hpp"
 
-#include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 
 namespace selvage::detail {
@@ -91,7 +91,7 @@ void ProxyMessages::start(const Step& step) {
 }
 
 void ProxyMessages::pack(const Step& step) {
-  Kokkos::Profiling::pushRegion("comm::pack");
+  const ProfilingRegion region("comm::pack");
   for (const PackedPeer& peer : peers_) {
     const PackedBlock& block = peer.outgoing(step.reverse);
     for (std::size_t field = 0; field < block.pack.size(); ++field) {
@@ -99,7 +99,6 @@ void ProxyMessages::pack(const Step& step) {
     }
     if (staged_) step.executor.stage_out(block.wire.data, block.packed.data, block.packing.bytes());
   }
-  Kokkos::Profiling::popRegion();
 }
 
 void ProxyMessages::deliver(const Step& step, std::uint32_t message) {
@@ -110,9 +109,8 @@ void ProxyMessages::deliver(const Step& step, std::uint32_t message) {
     step.executor.stage_in(block.packed.data + begin, block.wire.data + begin,
                            block.packing.field_bytes(field));
   }
-  Kokkos::Profiling::pushRegion("comm::unpack");
+  const ProfilingRegion region("comm::unpack");
   if (!step.reverse) step.executor.copy(block.unpack[field]);
-  Kokkos::Profiling::popRegion();
 }
 
 bool ProxyMessages::progress(const Step& step) {

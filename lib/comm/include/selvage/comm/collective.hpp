@@ -2,12 +2,12 @@
 
 #include <selvage/comm/allreduce_options.hpp>
 #include <selvage/comm/context.hpp>
+#include <selvage/comm/detail/describe_elements.hpp>
 #include <selvage/comm/detail/executor.hpp>
-#include <selvage/comm/detail/field.hpp>
 #include <selvage/comm/detail/flow.hpp>
 #include <selvage/comm/detail/kokkos_executor.hpp>
 #include <selvage/comm/detail/pending_epoch.hpp>
-#include <selvage/comm/element_types.hpp>
+#include <selvage/comm/elements.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -20,38 +20,7 @@ namespace selvage {
 
 namespace detail {
 class CollectivePlan;
-
-/// A contiguous View as the elements it holds.
-struct Elements {
-  std::string label;
-  std::byte* data = nullptr;
-  std::int64_t count = 0;
-  ElementType type = ElementType::fp64;
-  MemoryKind memory = MemoryKind::host;
-};
-
-template <class View>
-Elements describe_elements(const View& view) {
-  using Value = typename View::non_const_value_type;
-  static_assert(Kokkos::is_view_v<View>, "selvage moves and reduces Kokkos::Views");
-  static_assert(!std::is_const_v<typename View::value_type>,
-                "a collective in place needs a View that it can write");
-  static_assert(ElementTypeOf<Value>::is_known,
-                "elements can be double, float, selvage::Half, selvage::Bfloat16, Kokkos' half types, "
-                "int32_t or int64_t");
-  return {.label = view.label(),
-          .data = reinterpret_cast<std::byte*>(view.data()),
-          .count = view.span_is_contiguous() ? static_cast<std::int64_t>(view.size()) : -1,
-          .type = ElementTypeOf<Value>::value,
-          .memory = memory_kind<View>()};
-}
 }  // namespace detail
-
-/// A consecutive run of elements.
-struct ElementRange {
-  std::int64_t begin = 0;
-  std::int64_t count = 0;
-};
 
 /// What moves or combines the elements of one View of each rank of a Context, in place: what Allreduce, ReduceScatter,
 /// AllGather, Reduce and Broadcast have in common.

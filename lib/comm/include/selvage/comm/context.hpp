@@ -2,6 +2,7 @@
 
 #include <selvage/comm/datatype.hpp>
 #include <selvage/comm/detail/device_of.hpp>
+#include <selvage/error.hpp>
 #include <selvage/topo/machine.hpp>
 
 #include <Kokkos_Core.hpp>

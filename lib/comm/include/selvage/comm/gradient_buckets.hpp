@@ -4,7 +4,7 @@
 #include <selvage/comm/context.hpp>
 #include <selvage/comm/detail/bucket_parts.hpp>
 #include <selvage/comm/detail/kokkos_executor.hpp>
-#include <selvage/comm/element_types.hpp>
+#include <selvage/comm/elements.hpp>
 
 #include <cstdint>
 #include <memory>

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <selvage/comm/detail/describe_view.hpp>
 #include <selvage/comm/detail/executor.hpp>
-#include <selvage/comm/detail/field.hpp>
 #include <selvage/comm/detail/kokkos_executor.hpp>
 #include <selvage/comm/detail/pending_epoch.hpp>
 #include <selvage/comm/grid.hpp>

@@ -2,8 +2,8 @@
 
 #include <selvage/comm/context.hpp>
 #include <selvage/comm/datatype.hpp>
+#include <selvage/comm/detail/describe_view.hpp>
 #include <selvage/comm/detail/executor.hpp>
-#include <selvage/comm/detail/field.hpp>
 #include <selvage/comm/detail/kokkos_executor.hpp>
 #include <selvage/comm/options.hpp>
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <Kokkos_Core.hpp>
-
 #include <memory>
 
 namespace selvage::detail {
@@ -40,16 +38,5 @@ class BucketTimeline {
 
 /// On the current GPU, or for the host.
 [[nodiscard]] std::unique_ptr<BucketTimeline> make_bucket_timeline(bool on_host, bool high_priority);
-
-/// An instance on a timeline's stream; on hosts the caller's.
-template <class Space>
-[[nodiscard]] Space instance_of_stream(const Space& space, void* /*stream*/) {
-  return space;
-}
-#ifdef KOKKOS_ENABLE_CUDA
-[[nodiscard]] inline Kokkos::Cuda instance_of_stream(const Kokkos::Cuda& /*space*/, void* stream) {
-  return Kokkos::Cuda(static_cast<cudaStream_t>(stream));
-}
-#endif
 
 }  // namespace selvage::detail

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <selvage/comm/element_types.hpp>
+#include <selvage/comm/elements.hpp>
+#include <selvage/comm/half.hpp>
 
 #include <Kokkos_Core.hpp>
 

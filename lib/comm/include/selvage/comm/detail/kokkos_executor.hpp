@@ -25,6 +25,17 @@ inline void* stream_of(const Kokkos::Cuda& space) {
 }
 #endif
 
+/// An instance on such a queue; on hosts the caller's.
+template <class Space>
+[[nodiscard]] Space instance_of_stream(const Space& space, void* /*stream*/) {
+  return space;
+}
+#ifdef KOKKOS_ENABLE_CUDA
+[[nodiscard]] inline Kokkos::Cuda instance_of_stream(const Kokkos::Cuda& /*space*/, void* stream) {
+  return Kokkos::Cuda(static_cast<cudaStream_t>(stream));
+}
+#endif
+
 /// The page-locked host memory that belongs to a device's execution space.
 template <class Space>
 struct HostPinned {

@@ -1,4 +1,4 @@
-#include <selvage/comm/element_types.hpp>
+#include <selvage/comm/half.hpp>
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ bool same_bits(float a, float b) {
   return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
 }
 
-TEST(ElementTypes, HoldWellKnownValues) {
+TEST(HalfTypes, HoldWellKnownValues) {
   EXPECT_EQ(to_float(Half{0x3c00}), 1.0F);
   EXPECT_EQ(to_float(Half{0xc000}), -2.0F);
   EXPECT_EQ(to_float(Half{0x0001}), 0x1p-24F);
@@ -28,7 +28,7 @@ TEST(ElementTypes, HoldWellKnownValues) {
   EXPECT_EQ(to_float(Bfloat16{0x0001}), 0x1p-133F);
 }
 
-TEST(ElementTypes, OverflowToInfinity) {
+TEST(HalfTypes, OverflowToInfinity) {
   EXPECT_EQ(from_float<Half>(65519.996F).bits, 0x7bff);
   EXPECT_EQ(from_float<Half>(65520.0F).bits, 0x7c00);
   EXPECT_EQ(from_float<Half>(-1e9F).bits, 0xfc00);
@@ -74,7 +74,7 @@ void expect_definition_of_all() {
     ASSERT_EQ(again & 0x8000U, bits & 0x8000U);
   }
 }
-TEST(ElementTypes, AreWhatTheirDefinitionSaysInAllBits) {
+TEST(HalfTypes, AreWhatTheirDefinitionSaysInAllBits) {
   expect_definition_of_all<Half>();
   expect_definition_of_all<Bfloat16>();
 }
@@ -117,14 +117,14 @@ void expect_nearest_around_all() {
     }
   }
 }
-TEST(ElementTypes, RoundToTheNearestAroundEveryValue) {
+TEST(HalfTypes, RoundToTheNearestAroundEveryValue) {
   expect_nearest_around_all<Half>();
   expect_nearest_around_all<Bfloat16>();
 }
 
 #ifdef __FLT16_MANT_DIG__
 /// The compiler's own type as an oracle.
-TEST(ElementTypes, RoundAsTheCompilerDoes) {
+TEST(HalfTypes, RoundAsTheCompilerDoes) {
   std::mt19937 random(7);
   for (int i = 0; i < 2'000'000; ++i) {
     const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(random()));

@@ -1,19 +1,10 @@
 #pragma once
 
-#include <Kokkos_Core.hpp>
+#include <Kokkos_BitManipulation.hpp>
 
-#include <bit>
-#include <cstddef>
 #include <cstdint>
-#include <string_view>
-#include <type_traits>
 
 namespace selvage {
-
-/// What a reduction's elements are. 16-bit types are added up in fp32 and rounded once, to nearest even.
-enum class ElementType { fp64, fp32, fp16, bf16, int32, int64 };
-
-[[nodiscard]] std::string_view to_string(ElementType type);
 
 /// IEEE binary16, and bfloat16, as they lie in memory: on every backend, where Kokkos' own are 16 bits wide on
 /// GPUs only. to_float() and from_float() convert them, on hosts and in kernels.
@@ -71,55 +62,6 @@ template <>
   }
   const std::uint32_t rebiased = magnitude - ((127U - 15U) << 23);
   return {static_cast<std::uint16_t>(sign | (rebiased + 0xfffU + (rebiased >> 13 & 1U)) >> 13)};
-}
-
-namespace detail {
-
-template <class T>
-struct ElementTypeOf {
-  static constexpr bool is_known = false;
-};
-template <ElementType known>
-struct KnownElementType {
-  static constexpr bool is_known = true;
-  static constexpr ElementType value = known;
-};
-template <>
-struct ElementTypeOf<double> : KnownElementType<ElementType::fp64> {};
-template <>
-struct ElementTypeOf<float> : KnownElementType<ElementType::fp32> {};
-template <>
-struct ElementTypeOf<Half> : KnownElementType<ElementType::fp16> {};
-template <>
-struct ElementTypeOf<Bfloat16> : KnownElementType<ElementType::bf16> {};
-template <>
-struct ElementTypeOf<std::int32_t> : KnownElementType<ElementType::int32> {};
-template <>
-struct ElementTypeOf<std::int64_t> : KnownElementType<ElementType::int64> {};
-
-/// Kokkos' 16-bit types count as ours where they are 16 bits wide; elsewhere they are float.
-template <class T>
-concept KokkosHalf = std::is_same_v<T, Kokkos::Experimental::half_t> && sizeof(T) == 2;
-template <class T>
-concept KokkosBhalf = std::is_same_v<T, Kokkos::Experimental::bhalf_t> && sizeof(T) == 2;
-template <KokkosHalf T>
-struct ElementTypeOf<T> : KnownElementType<ElementType::fp16> {};
-template <KokkosBhalf T>
-struct ElementTypeOf<T> : KnownElementType<ElementType::bf16> {};
-
-}  // namespace detail
-
-[[nodiscard]] constexpr std::size_t element_bytes(ElementType type) {
-  switch (type) {
-    case ElementType::fp64:
-    case ElementType::int64:
-      return 8;
-    case ElementType::fp32:
-    case ElementType::int32:
-      return 4;
-    default:
-      return 2;
-  }
 }
 
 }  // namespace selvage

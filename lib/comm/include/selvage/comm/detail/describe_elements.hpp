@@ -1,0 +1,62 @@
+#pragma once
+
+#include <selvage/comm/detail/describe_view.hpp>
+#include <selvage/comm/elements.hpp>
+#include <selvage/comm/half.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace selvage::detail {
+
+template <class T>
+struct ElementTypeOf {
+  static constexpr bool is_known = false;
+};
+template <ElementType known>
+struct KnownElementType {
+  static constexpr bool is_known = true;
+  static constexpr ElementType value = known;
+};
+template <>
+struct ElementTypeOf<double> : KnownElementType<ElementType::fp64> {};
+template <>
+struct ElementTypeOf<float> : KnownElementType<ElementType::fp32> {};
+template <>
+struct ElementTypeOf<Half> : KnownElementType<ElementType::fp16> {};
+template <>
+struct ElementTypeOf<Bfloat16> : KnownElementType<ElementType::bf16> {};
+template <>
+struct ElementTypeOf<std::int32_t> : KnownElementType<ElementType::int32> {};
+template <>
+struct ElementTypeOf<std::int64_t> : KnownElementType<ElementType::int64> {};
+
+/// Kokkos' 16-bit types count as ours where they are 16 bits wide; elsewhere they are float.
+template <class T>
+concept KokkosHalf = std::is_same_v<T, Kokkos::Experimental::half_t> && sizeof(T) == 2;
+template <class T>
+concept KokkosBhalf = std::is_same_v<T, Kokkos::Experimental::bhalf_t> && sizeof(T) == 2;
+template <KokkosHalf T>
+struct ElementTypeOf<T> : KnownElementType<ElementType::fp16> {};
+template <KokkosBhalf T>
+struct ElementTypeOf<T> : KnownElementType<ElementType::bf16> {};
+
+template <class View>
+Elements describe_elements(const View& view) {
+  using Value = typename View::non_const_value_type;
+  static_assert(Kokkos::is_view_v<View>, "selvage moves and reduces Kokkos::Views");
+  static_assert(!std::is_const_v<typename View::value_type>,
+                "a collective in place needs a View that it can write");
+  static_assert(ElementTypeOf<Value>::is_known,
+                "elements can be double, float, selvage::Half, selvage::Bfloat16, Kokkos' half types, "
+                "int32_t or int64_t");
+  return {.label = view.label(),
+          .data = reinterpret_cast<std::byte*>(view.data()),
+          .count = view.span_is_contiguous() ? static_cast<std::int64_t>(view.size()) : -1,
+          .type = ElementTypeOf<Value>::value,
+          .memory = memory_kind<View>()};
+}
+}  // namespace selvage::detail

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <selvage/comm/detail/memory_kind.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace selvage {
+
+/// What a reduction's elements are. 16-bit types are added up in fp32 and rounded once, to nearest even.
+enum class ElementType { fp64, fp32, fp16, bf16, int32, int64 };
+
+[[nodiscard]] std::string_view to_string(ElementType type);
+
+[[nodiscard]] constexpr std::size_t element_bytes(ElementType type) {
+  switch (type) {
+    case ElementType::fp64:
+    case ElementType::int64:
+      return 8;
+    case ElementType::fp32:
+    case ElementType::int32:
+      return 4;
+    default:
+      return 2;
+  }
+}
+
+/// A consecutive run of elements.
+struct ElementRange {
+  std::int64_t begin = 0;
+  std::int64_t count = 0;
+};
+
+namespace detail {
+
+/// A contiguous View as the elements it holds.
+struct Elements {
+  std::string label;
+  std::byte* data = nullptr;
+  std::int64_t count = 0;
+  ElementType type = ElementType::fp64;
+  MemoryKind memory = MemoryKind::host;
+};
+
+}  // namespace detail
+
+}  // namespace selvage
