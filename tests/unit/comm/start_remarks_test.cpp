@@ -38,14 +38,17 @@ TEST(StartRemarks, KnowTheQuotaOfAControlGroup) {
 }
 
 TEST(StartRemarks, SayThatAGpuHasFewQueues) {
-  EXPECT_EQ(remark_on_queues("1"),
-            "CUDA_DEVICE_MAX_CONNECTIONS=1: kernels that wait for the proxy may keep its copies from "
-            "running, so leave it "
-            "unset, or set 8 at least");
-  EXPECT_NE(remark_on_queues("7"), "");
-  for (const char* const enough : {"8", "32", "0", "-1", "", "many", "1x"})
-    EXPECT_EQ(remark_on_queues(enough), "") << enough;
-  EXPECT_EQ(remark_on_queues(std::nullopt), "");
+  EXPECT_EQ(remark_on_queues("1", false),
+            "CUDA_DEVICE_MAX_CONNECTIONS=1: kernels that wait may keep from the GPU the copies and kernels "
+            "that they wait for, so set CUDA_DEVICE_MAX_CONNECTIONS to 8 at least");
+  EXPECT_NE(remark_on_queues("7", true), "");
+  for (const char* const enough : {"8", "32", "0", "-1", "", "many", "1x"}) {
+    EXPECT_EQ(remark_on_queues(enough, false), "") << enough;
+    EXPECT_EQ(remark_on_queues(enough, true), "") << enough;
+  }
+  EXPECT_EQ(remark_on_queues(std::nullopt, false), "");
+  EXPECT_EQ(remark_on_queues(std::nullopt, true).substr(0, 43),
+            "MPS gives a process 2 queues to its GPU: ke");
 }
 
 }  // namespace

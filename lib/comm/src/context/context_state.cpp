@@ -77,7 +77,7 @@ ContextState::ContextState(MPI_Comm comm, int device, std::any space)
   proxy_tag_ = take_tags(1);
   machine_ = topo::detect(comm_, {.gpu_pci_bus_id = device_pci_bus_id(device_)});
   yields_ = machine_.ranks_exceed_cores(rank_);
-  if (rank_ == 0) print_start_remarks(machine_, rank_, device_ != no_device);
+  if (rank_ == 0) print_start_remarks(machine_, rank_, device_);
   probe_mappings();
   share_layouts();
   const std::string refusal = first_refusal(device_memory_refusal(device_));

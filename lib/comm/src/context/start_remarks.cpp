@@ -1,5 +1,7 @@
 #include "start_remarks.hpp"
 
+#include "device/device.hpp"
+
 #include <selvage/counted.hpp>
 #include <selvage/environment.hpp>
 
@@ -38,24 +40,31 @@ std::string remark_on_threads(const topo::Machine& machine, int rank, int thread
       counted(ranks.size(), "rank"), counted(threads, "thread"), processors, processors == 1 ? "" : "s");
 }
 
-std::string remark_on_queues(const std::optional<std::string>& connections) {
-  constexpr int usual = 8;  // what CUDA gives by itself
-  int count = 0;
-  const std::string text = connections.value_or("");
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc() || end != text.data() + text.size() || count < 1 || count >= usual) return {};
+std::string remark_on_queues(const std::optional<std::string>& connections, bool is_shared) {
+  constexpr int usual = 8;               // what CUDA gives by itself
+  constexpr int usual_where_shared = 2;  // seen on H200s under MPS
+  int count = is_shared ? usual_where_shared : usual;
+  if (connections) {
+    const char* const end = connections->data() + connections->size();
+    const auto [read, error] = std::from_chars(connections->data(), end, count);
+    if (error != std::errc() || read != end || count < 1) return {};
+  }
+  if (count >= usual) return {};
   return fmt::format(
-      "CUDA_DEVICE_MAX_CONNECTIONS={}: kernels that wait for the proxy may keep its copies from running, so "
-      "leave it unset, "
-      "or set {} at least",
-      count, usual);
+      "{}: kernels that wait may keep from the GPU the copies and kernels that they wait for, so set "
+      "CUDA_DEVICE_MAX_CONNECTIONS to {} at least",
+      connections ? fmt::format("CUDA_DEVICE_MAX_CONNECTIONS={}", count)
+                  : fmt::format("MPS gives a process {} queues to its GPU", count),
+      usual);
 }
 
-void print_start_remarks(const topo::Machine& machine, int rank, bool on_device) {
+void print_start_remarks(const topo::Machine& machine, int rank, int device) {
   static std::atomic_flag printed;
   if (printed.test_and_set()) return;
   std::vector<std::string> remarks = remarks_on_unknown_variables();
-  if (on_device) remarks.push_back(remark_on_queues(environment_text("CUDA_DEVICE_MAX_CONNECTIONS")));
+  if (device != no_device)
+    remarks.push_back(
+        remark_on_queues(environment_text("CUDA_DEVICE_MAX_CONNECTIONS"), is_shared_under_mps(device)));
   using Host = Kokkos::DefaultHostExecutionSpace;
   if (Kokkos::is_initialized() && std::string_view(Host::name()) == "OpenMP") {
     remarks.push_back(

@@ -14,13 +14,15 @@ namespace selvage::detail {
 [[nodiscard]] std::string remark_on_threads(const topo::Machine& machine, int rank, int threads,
                                             const std::optional<std::string>& wait_policy);
 
-/// What to say where CUDA is told to give a process few queues to its GPU: streams share them, and a copy may stand behind
-/// the kernel that waits for it until the time is up. Empty where there is no need.
+/// What to say where CUDA gives a process few queues to its GPU: streams that are busy at a time share them, and a copy may
+/// stand behind the kernel that waits for it until the time is up. Empty where there is no need.
 /// \param connections  the value of CUDA_DEVICE_MAX_CONNECTIONS
-[[nodiscard]] std::string remark_on_queues(const std::optional<std::string>& connections);
+/// \param is_shared    whether processes share the GPU under MPS, which gives each of them fewer by itself
+[[nodiscard]] std::string remark_on_queues(const std::optional<std::string>& connections, bool is_shared);
 
 /// Prints, for the first Context of a process, what a user had better know of how it was started: variables that nothing
 /// reads, threads that wait for each other's cores, and too few queues to a GPU. For rank 0 to call.
-void print_start_remarks(const topo::Machine& machine, int rank, bool on_device);
+/// \param device  the Context's
+void print_start_remarks(const topo::Machine& machine, int rank, int device);
 
 }  // namespace selvage::detail

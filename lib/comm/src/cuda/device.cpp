@@ -58,6 +58,12 @@ std::string device_pci_bus_id(int device) {
   return cudaDeviceGetPCIBusId(text, sizeof text, device) == cudaSuccess ? text : "";
 }
 
+bool is_shared_under_mps(int device) {
+  int shared = 0;
+  check_cuda(cudaDeviceGetAttribute(&shared, cudaDevAttrMpsEnabled, device), "cudaDeviceGetAttribute");
+  return shared != 0;
+}
+
 std::string device_memory_refusal(int device) {
   if (device == no_device) {
     return Kokkos::is_initialized() ? "the Context was made for a host space"

@@ -19,8 +19,8 @@ namespace {
 constexpr int events_at_first = 256;
 
 /// The stream of a lane on the current GPU, as long as somebody has it. Kernels wait for what is copied there, and a GPU has
-/// few queues (CUDA_DEVICE_MAX_CONNECTIONS, 8 by default): streams beyond them share one, in which a copy would stand behind
-/// the kernel that waits for it. So all copiers have the same few streams. None of them ever waits for a kernel.
+/// few queues (CUDA_DEVICE_MAX_CONNECTIONS, 8 by default, 2 under MPS): where more streams are busy, they share them, and a copy
+/// would stand behind the kernel that waits for it. So all copiers have the same few streams. None of them ever waits for a kernel.
 std::shared_ptr<const Stream> stream_of(CopyLane lane) {
   static std::mutex mutex;
   static std::map<std::pair<int, CopyLane>, std::weak_ptr<const Stream>> streams;

@@ -31,6 +31,9 @@ void use_device(int device);
 /// The PCI bus id of a GPU; empty for no_device.
 [[nodiscard]] std::string device_pci_bus_id(int device);
 
+/// Whether processes share a GPU under MPS. \throws Error{cuda}
+[[nodiscard]] bool is_shared_under_mps(int device);
+
 /// Why a GPU's memory can't be shared between processes; empty when it is worth trying.
 [[nodiscard]] std::string device_memory_refusal(int device);
 

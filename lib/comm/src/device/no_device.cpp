@@ -34,6 +34,9 @@ std::optional<int> device_of_memory(const void*) {
 std::string device_pci_bus_id(int) {
   return {};
 }
+bool is_shared_under_mps(int) {
+  return false;
+}
 std::string device_memory_refusal(int) {
   return no_gpus;
 }
