@@ -100,19 +100,25 @@ class Hdf5Reader {
 
   /// The names of all arrays of the root group, sorted.
   [[nodiscard]] std::vector<std::string> arrays() const;
+  /// The names of all groups in a group, sorted.
+  [[nodiscard]] std::vector<std::string> groups_in(const std::string& parent) const;
   [[nodiscard]] bool has_array(const std::string& name) const;
+  /// An attribute's name may be a path, too: "particles/all/box/boundary" is one of the group particles/all/box.
   [[nodiscard]] bool has_attribute(const std::string& name) const;
   [[nodiscard]] std::int64_t integer(const std::string& attribute) const;
   [[nodiscard]] double real(const std::string& attribute) const;
   [[nodiscard]] std::string text(const std::string& attribute) const;
+  /// Of fixed or variable length; a scalar is a list of one.
+  [[nodiscard]] std::vector<std::string> texts(const std::string& attribute) const;
   /// What describes the run that a file is of has to be equal in the run that goes on from it.
   /// \throws Error{input} that names the first attribute that is another, and both values
   void require(const Attributes& wanted) const;
   /// The global extents, slowest axis first.
   [[nodiscard]] std::vector<std::int64_t> extent(const std::string& array) const;
+  /// The type that holds any value of the array, whatever the order of its bytes.
   [[nodiscard]] ElementType type(const std::string& array) const;
 
-  /// Reads one box into `values` (box.count() of them, host memory, row-major). The stored type must be T's:
+  /// Reads one box into `values` (box.count() of them, host memory, row-major). The array's type() must be T's:
   /// a restart in another precision could not be bit-identical.
   template <class T>
   void read(const std::string& array, const ArrayBox& box, std::span<T> values) const {

@@ -129,6 +129,7 @@ Hdf5Handle select_box(const std::vector<std::int64_t>& extent, const ArrayBox& b
     check_hdf5(H5Sselect_none(space.id()), "H5Sselect_none");
     return space;
   }
+  if (extent.empty()) return space;
   const auto start = to_hsize(box.begin);
   auto count = to_hsize(box.end);
   for (std::size_t axis = 0; axis < count.size(); ++axis) count[axis] -= start[axis];

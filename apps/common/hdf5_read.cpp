@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 namespace selvage::app {
 namespace {
@@ -33,8 +34,20 @@ Hdf5Handle open_dataset(hid_t file, const std::string& path, const std::string& 
   return {dataset, H5Dclose};
 }
 
+/// "particles/all/box/boundary" is an attribute of the object at particles/all/box, "boundary" one of the root group.
+struct AttributePath {
+  explicit AttributePath(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    if (slash != std::string::npos) object = path.substr(0, slash);
+    name = slash == std::string::npos ? path : path.substr(slash + 1);
+  }
+  std::string object = ".";
+  std::string name;
+};
+
 Hdf5Handle open_attribute(hid_t file, const std::string& path, const std::string& name, H5T_class_t wanted) {
-  const hid_t id = H5Aopen(file, name.c_str(), H5P_DEFAULT);
+  const AttributePath place(name);
+  const hid_t id = H5Aopen_by_name(file, place.object.c_str(), place.name.c_str(), H5P_DEFAULT, H5P_DEFAULT);
   if (id < 0) refuse(path, fmt::format("has no attribute '{}'", name));
   Hdf5Handle attribute(id, H5Aclose);
   const Hdf5Handle type(check_hdf5(H5Aget_type(id), "H5Aget_type", ErrorKind::input), H5Tclose);
@@ -63,6 +76,34 @@ std::string name_of_link(hid_t group, hsize_t index) {
   return name;
 }
 
+/// Links that lead nowhere are left out.
+std::vector<std::string> members_of(hid_t group, const std::string& path, H5I_type_t wanted) {
+  H5G_info_t info = {};
+  check_hdf5(H5Gget_info(group, &info), path, ErrorKind::input);
+  std::vector<std::string> names;
+  for (hsize_t i = 0; i < info.nlinks; ++i) {
+    std::string name = name_of_link(group, i);
+    const Hdf5Handle object(H5Oopen(group, name.c_str(), H5P_DEFAULT), H5Oclose);
+    if (object.valid() && H5Iget_type(object.id()) == wanted) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+/// What any value of a stored type fits into; nothing where none does. HDF5 converts as it reads.
+std::optional<ElementType> fitting(hid_t stored) {
+  const std::size_t bytes = H5Tget_size(stored);
+  if (bytes > 8) return std::nullopt;
+  switch (H5Tget_class(stored)) {
+    case H5T_FLOAT:
+      return bytes > 4 ? ElementType::float64 : ElementType::float32;
+    case H5T_INTEGER:
+      return bytes > 4 || (bytes == 4 && H5Tget_sign(stored) == H5T_SGN_NONE) ? ElementType::int64
+                                                                              : ElementType::int32;
+    default:
+      return std::nullopt;
+  }
+}
+
 bool lies_within(const ArrayBox& box, const std::vector<std::int64_t>& extent) {
   if (box.begin.size() != extent.size() || box.end.size() != extent.size()) return false;
   for (std::size_t axis = 0; axis < extent.size(); ++axis) {
@@ -82,15 +123,13 @@ Hdf5Reader::~Hdf5Reader() {
 }
 
 std::vector<std::string> Hdf5Reader::arrays() const {
-  H5G_info_t group = {};
-  check_hdf5(H5Gget_info(file_, &group), path_, ErrorKind::input);
-  std::vector<std::string> names;
-  for (hsize_t i = 0; i < group.nlinks; ++i) {
-    std::string name = name_of_link(file_, i);
-    const Hdf5Handle object(H5Oopen(file_, name.c_str(), H5P_DEFAULT), H5Oclose);
-    if (H5Iget_type(object.id()) == H5I_DATASET) names.push_back(std::move(name));
-  }
-  return names;
+  return members_of(file_, path_, H5I_DATASET);
+}
+
+std::vector<std::string> Hdf5Reader::groups_in(const std::string& parent) const {
+  const Hdf5Handle group(H5Gopen2(file_, parent.c_str(), H5P_DEFAULT), H5Gclose);
+  if (!group.valid()) refuse(path_, fmt::format("has no group '{}'", parent));
+  return members_of(group.id(), path_, H5I_GROUP);
 }
 
 bool Hdf5Reader::has_array(const std::string& name) const {
@@ -98,7 +137,8 @@ bool Hdf5Reader::has_array(const std::string& name) const {
 }
 
 bool Hdf5Reader::has_attribute(const std::string& name) const {
-  return H5Aexists(file_, name.c_str()) > 0;
+  const AttributePath place(name);
+  return H5Aexists_by_name(file_, place.object.c_str(), place.name.c_str(), H5P_DEFAULT) > 0;
 }
 
 std::int64_t Hdf5Reader::integer(const std::string& attribute) const {
@@ -126,6 +166,30 @@ std::string Hdf5Reader::text(const std::string& attribute) const {
   return value;
 }
 
+std::vector<std::string> Hdf5Reader::texts(const std::string& attribute) const {
+  const Hdf5Handle handle = open_attribute(file_, path_, attribute, H5T_STRING);
+  const Hdf5Handle type(check_hdf5(H5Aget_type(handle.id()), "H5Aget_type", ErrorKind::input), H5Tclose);
+  const Hdf5Handle space(check_hdf5(H5Aget_space(handle.id()), "H5Aget_space", ErrorKind::input), H5Sclose);
+  const auto count = static_cast<std::size_t>(
+      check_hdf5(H5Sget_simple_extent_npoints(space.id()), "H5Sget_simple_extent_npoints", ErrorKind::input));
+  std::vector<std::string> values(count);
+  if (H5Tis_variable_str(type.id()) > 0) {
+    std::vector<char*> pointers(count);
+    check_hdf5(H5Aread(handle.id(), type.id(), pointers.data()), path_ + ": " + attribute, ErrorKind::input);
+    for (std::size_t i = 0; i < count; ++i) values[i] = pointers[i] == nullptr ? "" : pointers[i];
+    H5Dvlen_reclaim(type.id(), space.id(), H5P_DEFAULT, pointers.data());
+    return values;
+  }
+  const std::size_t width = H5Tget_size(type.id());
+  std::string all(count * width, '\0');
+  check_hdf5(H5Aread(handle.id(), type.id(), all.data()), path_ + ": " + attribute, ErrorKind::input);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string_view field = std::string_view(all).substr(i * width, width);
+    values[i] = field.substr(0, field.find('\0'));
+  }
+  return values;
+}
+
 Attribute Hdf5Reader::read_like(const std::string& attribute, const Attribute& like) const {
   if (std::holds_alternative<std::int64_t>(like)) return integer(attribute);
   if (std::holds_alternative<double>(like)) return real(attribute);
@@ -150,11 +214,9 @@ std::vector<std::int64_t> Hdf5Reader::extent(const std::string& array) const {
 ElementType Hdf5Reader::type(const std::string& array) const {
   const Hdf5Handle dataset = open_dataset(file_, path_, array);
   const Hdf5Handle stored(check_hdf5(H5Dget_type(dataset.id()), "H5Dget_type", ErrorKind::input), H5Tclose);
-  for (const auto type :
-       {ElementType::float32, ElementType::float64, ElementType::int32, ElementType::int64}) {
-    if (H5Tequal(stored.id(), native_type(type)) > 0) return type;
-  }
-  refuse(path_, fmt::format("array '{}' holds neither float32, float64, int32 nor int64", array));
+  const auto type = fitting(stored.id());
+  if (!type) refuse(path_, fmt::format("array '{}' holds no numbers of at most 64 bits", array));
+  return *type;
 }
 
 void Hdf5Reader::require_type(const std::string& array, ElementType wanted) const {

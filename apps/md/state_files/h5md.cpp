@@ -5,7 +5,9 @@
 #include <selvage/error.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -28,7 +30,7 @@ class Frame {
     check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
     // One entry, and rank 0 writes it.
     single_ = {{0}, {rank == 0 ? 1 : 0}};
-    edges_ = {{0}, {rank == 0 ? 3 : 0}};
+    edges_ = {{0, 0}, {rank == 0 ? 1 : 0, 3}};
     for (int axis = 0; axis < 3; ++axis) lengths_[axis] = state.domain.length(axis);
     const auto own = static_cast<double>(state.atoms());
     const auto counts = app::gather_everywhere(comm, "counting atoms for a file", std::span(&own, 1));
@@ -38,7 +40,9 @@ class Frame {
     add<double>("velocity", 3, state.velocities.data());
     add<std::int32_t>("image", 3, state.images.data());
     add<std::int64_t>("id", 1, state.ids.data());
-    arrays_.push_back({element("box/edges"), app::ElementType::float64, {3}, edges_, lengths_});
+    // The box doesn't change. H5MD has a form for that, too, which not all readers know: MDAnalysis doesn't.
+    arrays_.push_back({element("box/edges/value"), app::ElementType::float64, {1, 3}, edges_, lengths_});
+    add_step("box/edges");
   }
 
   [[nodiscard]] std::span<const app::ArrayBlock> arrays() const { return arrays_; }
@@ -55,6 +59,10 @@ class Frame {
       own.end.push_back(components);
     }
     arrays_.push_back({element(name) + "/value", app::element_type_of<T>(), extent, own, data});
+    add_step(name);
+  }
+
+  void add_step(const char* name) {
     arrays_.push_back({element(name) + "/step", app::ElementType::int64, {1}, single_, &state_.step});
     arrays_.push_back({element(name) + "/time", app::ElementType::float64, {1}, single_, &time_});
   }
@@ -69,36 +77,6 @@ class Frame {
   std::vector<app::ArrayBlock> arrays_;
 };
 
-/// One value per atom of the last frame, as doubles or whole numbers. \param extent  what one frame must have
-template <class T>
-std::vector<T> read_last_frame(const app::Hdf5Reader& file, const std::string& path, const std::string& array,
-                               const std::vector<std::int64_t>& frame) {
-  std::vector<std::int64_t> extent = file.extent(array);
-  const bool fits = extent.size() == frame.size() + 1 && extent[0] > 0 &&
-                    std::equal(frame.begin(), frame.end(), extent.begin() + 1);
-  if (!fits) {
-    throw Error(ErrorKind::input,
-                fmt::format("{}: the array {} doesn't have frames of {} atoms", path, array, frame[0]));
-  }
-  app::ArrayBox box{std::vector<std::int64_t>(extent.size(), 0), extent};
-  box.begin[0] = extent[0] - 1;
-  const auto read_as = [&]<class Stored>(Stored) {
-    std::vector<Stored> values(static_cast<std::size_t>(box.count()));
-    file.read<Stored>(array, box, values);
-    return std::vector<T>(values.begin(), values.end());
-  };
-  switch (file.type(array)) {
-    case app::ElementType::float32:
-      return read_as(float{});
-    case app::ElementType::float64:
-      return read_as(double{});
-    case app::ElementType::int32:
-      return read_as(std::int32_t{});
-    default:
-      return read_as(std::int64_t{});
-  }
-}
-
 std::vector<Vec3<double>> vectors(const std::vector<double>& values) {
   std::vector<Vec3<double>> result;
   for (std::size_t i = 0; i < values.size(); i += 3)
@@ -106,27 +84,135 @@ std::vector<Vec3<double>> vectors(const std::vector<double>& values) {
   return result;
 }
 
-Domain read_box(const app::Hdf5Reader& file, const std::string& path) {
-  const std::string fixed = element("box/edges");
-  std::vector<double> edges;
-  if (file.has_array(fixed + "/value")) {
-    edges = read_last_frame<double>(file, path, fixed + "/value", {3});
-  } else {
-    edges.resize(3);
-    if (file.extent(fixed) != std::vector<std::int64_t>{3}) {
-      throw Error(ErrorKind::input, fmt::format("{}: the box isn't an orthogonal one in 3D", path));
-    }
-    file.read<double>(fixed, {{0}, {3}}, edges);
-  }
-  Domain domain;
-  for (int axis = 0; axis < 3; ++axis) {
-    const std::string lower = fmt::format("selvage_lower_{}", "xyz"[axis]);
-    domain.lower[axis] = file.has_attribute(lower) ? file.real(lower) : 0;
-    const std::string upper = fmt::format("selvage_upper_{}", "xyz"[axis]);
-    domain.upper[axis] = file.has_attribute(upper) ? file.real(upper) : domain.lower[axis] + edges[axis];
-  }
-  return domain;
+/// The group of particles that md writes, or else the only one there is.
+std::string group_in(const app::Hdf5Reader& file, const std::string& path) {
+  const auto names = file.groups_in("particles");
+  if (std::ranges::find(names, "all") != names.end()) return particles;
+  if (names.size() == 1) return "particles/" + names[0];
+  throw Error(ErrorKind::input,
+              fmt::format("{}: no group of particles is named all, and there are {} others{}{}", path,
+                          names.size(), names.empty() ? "" : ": ", fmt::join(names, ", ")));
 }
+
+/// The last frame of a file that any program may have written.
+class LastFrame {
+ public:
+  explicit LastFrame(const std::string& path) : path_(path), file_(path), group_(group_in(file_, path)) {
+    const std::string positions = of("position/value");
+    const std::vector<std::int64_t> extent = file_.extent(positions);
+    if (extent.size() != 3 || extent[2] != 3 || extent[1] < 1 ||
+        extent[1] > std::numeric_limits<std::int32_t>::max()) {
+      refuse(fmt::format("the array {} isn't frames x atoms x 3", positions));
+    }
+    frames_ = extent[0];
+    atoms_ = extent[1];
+  }
+
+  [[nodiscard]] std::int64_t atoms() const { return atoms_; }
+  [[nodiscard]] bool has(const std::string& name) const { return file_.has_array(of(name)); }
+
+  /// One value per atom, or as many as `components` says, as doubles or whole numbers.
+  template <class T>
+  [[nodiscard]] std::vector<T> per_atom(const std::string& name, std::int64_t components) const {
+    std::vector<std::int64_t> frame{atoms_};
+    if (components > 1) frame.push_back(components);
+    return last<T>(name, frame);
+  }
+
+  [[nodiscard]] Domain domain() const {
+    require_periodic();
+    const std::vector<double> edges = this->edges();
+    Domain domain;
+    for (int axis = 0; axis < 3; ++axis) {
+      const std::string lower = fmt::format("selvage_lower_{}", "xyz"[axis]);
+      domain.lower[axis] = file_.has_attribute(lower) ? file_.real(lower) : 0;
+      const std::string upper = fmt::format("selvage_upper_{}", "xyz"[axis]);
+      domain.upper[axis] = file_.has_attribute(upper) ? file_.real(upper) : domain.lower[axis] + edges[axis];
+    }
+    return domain;
+  }
+
+  /// 0 where the file doesn't say.
+  [[nodiscard]] std::int64_t step() const {
+    const std::string name = "position/step";
+    if (!has(name)) return 0;
+    if (!file_.extent(of(name)).empty()) return last<std::int64_t>(name, {})[0];
+    const std::string offset = of(name) + "/offset";
+    const std::int64_t first = file_.has_attribute(offset) ? file_.integer(offset) : 0;
+    return first + (frames_ - 1) * read<std::int64_t>(of(name), {{}, {}})[0];
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw Error(ErrorKind::input, fmt::format("{}: {}", path_, why));
+  }
+  [[nodiscard]] std::string of(const std::string& name) const { return fmt::format("{}/{}", group_, name); }
+
+  template <class T>
+  [[nodiscard]] std::vector<T> read(const std::string& array, const app::ArrayBox& box) const {
+    const auto read_as = [&]<class Stored>(Stored) {
+      std::vector<Stored> values(static_cast<std::size_t>(box.count()));
+      file_.read<Stored>(array, box, values);
+      return std::vector<T>(values.begin(), values.end());
+    };
+    switch (file_.type(array)) {
+      case app::ElementType::float32:
+        return read_as(float{});
+      case app::ElementType::float64:
+        return read_as(double{});
+      case app::ElementType::int32:
+        return read_as(std::int32_t{});
+      default:
+        return read_as(std::int64_t{});
+    }
+  }
+
+  /// \param frame  the extents that one frame must have
+  template <class T>
+  [[nodiscard]] std::vector<T> last(const std::string& name, const std::vector<std::int64_t>& frame) const {
+    const std::vector<std::int64_t> extent = file_.extent(of(name));
+    const bool fits = extent.size() == frame.size() + 1 && extent[0] > 0 &&
+                      std::equal(frame.begin(), frame.end(), extent.begin() + 1);
+    if (!fits) {
+      refuse(fmt::format(
+          "the array {} doesn't have frames of {}", of(name),
+          frame.empty() ? std::string("one number") : fmt::format("{}", fmt::join(frame, " x "))));
+    }
+    app::ArrayBox box{std::vector<std::int64_t>(extent.size(), 0), extent};
+    box.begin[0] = extent[0] - 1;
+    return read<T>(of(name), box);
+  }
+
+  void require_periodic() const {
+    const std::string boundary = of("box/boundary");
+    if (!file_.has_attribute(boundary)) return;
+    for (const std::string& each : file_.texts(boundary))
+      if (each != "periodic")
+        refuse(fmt::format("a box with the boundary '{}', and md's are periodic", each));
+  }
+
+  /// The box's sides, of fixed lengths or a time series, as lengths or as vectors.
+  [[nodiscard]] std::vector<double> edges() const {
+    const bool is_fixed = !has("box/edges/value");
+    const std::string name = is_fixed ? "box/edges" : "box/edges/value";
+    std::vector<std::int64_t> extent = file_.extent(of(name));
+    if (!is_fixed && !extent.empty()) extent.erase(extent.begin());
+    const bool are_vectors = extent == std::vector<std::int64_t>{3, 3};
+    if (!are_vectors && extent != std::vector<std::int64_t>{3}) refuse("the box isn't one in 3D");
+    const app::ArrayBox all{std::vector<std::int64_t>(extent.size(), 0), extent};
+    std::vector<double> values = is_fixed ? read<double>(of(name), all) : last<double>(name, extent);
+    if (!are_vectors) return values;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (i % 4 != 0 && values[i] != 0) refuse("the box isn't orthogonal");
+    return {values[0], values[4], values[8]};
+  }
+
+  const std::string& path_;
+  app::Hdf5Reader file_;
+  std::string group_;
+  std::int64_t frames_ = 0;
+  std::int64_t atoms_ = 0;
+};
 
 }  // namespace
 
@@ -158,40 +244,25 @@ app::PointCloud h5md_cloud(std::int64_t atoms) {
 }
 
 StateFile read_h5md(const std::string& path) {
-  const app::Hdf5Reader file(path);
-  const std::string positions = element("position/value");
-  const std::vector<std::int64_t> extent = file.extent(positions);
-  if (extent.size() != 3 || extent[2] != 3 || extent[1] < 1 ||
-      extent[1] > std::numeric_limits<std::int32_t>::max()) {
-    throw Error(ErrorKind::input, fmt::format("{}: the array {} isn't frames x atoms x 3", path, positions));
-  }
-  const std::int64_t atoms = extent[1];
+  const LastFrame frame(path);
+  const auto atoms = static_cast<std::size_t>(frame.atoms());
   StateFile result{};
   State& state = result.state;
-  state.domain = read_box(file, path);
-  state.positions = vectors(read_last_frame<double>(file, path, positions, {atoms, 3}));
-  result.has_velocities = file.has_array(element("velocity/value"));
-  state.velocities.assign(static_cast<std::size_t>(atoms), {0, 0, 0});
-  if (result.has_velocities) {
-    state.velocities = vectors(read_last_frame<double>(file, path, element("velocity/value"), {atoms, 3}));
-  }
-  state.images.assign(static_cast<std::size_t>(atoms), {0, 0, 0});
-  if (file.has_array(element("image/value"))) {
-    const auto images = read_last_frame<std::int32_t>(file, path, element("image/value"), {atoms, 3});
-    for (std::size_t i = 0; i < state.images.size(); ++i) {
+  state.domain = frame.domain();
+  state.positions = vectors(frame.per_atom<double>("position/value", 3));
+  result.has_velocities = frame.has("velocity/value");
+  state.velocities.assign(atoms, {0, 0, 0});
+  if (result.has_velocities) state.velocities = vectors(frame.per_atom<double>("velocity/value", 3));
+  state.images.assign(atoms, {0, 0, 0});
+  if (frame.has("image/value")) {
+    const auto images = frame.per_atom<std::int32_t>("image/value", 3);
+    for (std::size_t i = 0; i < atoms; ++i)
       state.images[i] = {images[3 * i], images[3 * i + 1], images[3 * i + 2]};
-    }
   }
-  state.ids.resize(static_cast<std::size_t>(atoms));
+  state.ids.resize(atoms);
   std::iota(state.ids.begin(), state.ids.end(), std::int64_t{1});
-  if (file.has_array(element("id/value"))) {
-    state.ids = read_last_frame<std::int64_t>(file, path, element("id/value"), {atoms});
-  }
-  if (file.has_array(element("position/step"))) {
-    const auto frames = file.extent(element("position/step"));
-    if (frames.size() == 1)
-      state.step = read_last_frame<std::int64_t>(file, path, element("position/step"), {})[0];
-  }
+  if (frame.has("id/value")) state.ids = frame.per_atom<std::int64_t>("id/value", 1);
+  state.step = frame.step();
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include "shared_directory.hpp"
 
 #include <gtest/gtest.h>
+#include <hdf5.h>
 
 #include <cstdint>
 #include <string>
@@ -56,7 +57,13 @@ TEST(H5md, HoldsAStateBitByBit) {
   EXPECT_EQ(largest_difference(read.state.positions, state.positions), 0);
   EXPECT_EQ(largest_difference(read.state.velocities, state.velocities), 0);
   EXPECT_EQ(read.state.images[5].y, -2);
-  EXPECT_EQ(app::Hdf5Reader(dir / "a.h5").text("note"), "mine");
+  const app::Hdf5Reader file(dir / "a.h5");
+  EXPECT_EQ(file.text("note"), "mine");
+  // Other programs' readers want the box as a time series.
+  EXPECT_EQ(file.extent("particles/all/box/edges/value"), (std::vector<std::int64_t>{1, 3}));
+  EXPECT_EQ(file.extent("particles/all/box/edges/step"), (std::vector<std::int64_t>{1}));
+  EXPECT_EQ(file.texts("particles/all/box/boundary"),
+            (std::vector<std::string>{"periodic", "periodic", "periodic"}));
 }
 
 TEST(H5md, TakesTheLastFrameOfAnotherProgramsFile) {
@@ -72,6 +79,78 @@ TEST(H5md, TakesTheLastFrameOfAnotherProgramsFile) {
   EXPECT_FALSE(read_h5md(dir / "b.h5").has_velocities);
 }
 
+/// A file of one frame of two atoms, each at (1, 2, 3), in this group.
+std::vector<app::ArrayBlock> two_atoms(const std::string& group) {
+  static const std::vector<double> positions = {1, 2, 3, 1, 2, 3};
+  return {app::array_block<double>(group + "/position/value", {1, 2, 3}, {{0, 0, 0}, {1, 2, 3}}, positions)};
+}
+
+/// The box's sides as vectors, the only entries of `edges` that aren't 0 being its own.
+app::ArrayBlock box_of_vectors(const std::string& group, const std::vector<double>& edges) {
+  return app::array_block<double>(group + "/box/edges/value", {1, 3, 3}, {{0, 0, 0}, {1, 3, 3}}, edges);
+}
+
+TEST(H5md, TakesTheOnlyGroupOfParticles) {
+  const SharedDirectory dir;
+  const std::vector<double> edges = {6, 0, 0, 0, 7, 0, 0, 0, 8};
+  auto arrays = two_atoms("particles/trajectory");
+  arrays.push_back(box_of_vectors("particles/trajectory", edges));
+  app::write_hdf5(MPI_COMM_WORLD, dir / "a.h5", arrays, {});
+  const StateFile read = read_h5md(dir / "a.h5");
+  EXPECT_EQ(read.state.domain, (Domain{{0, 0, 0}, {6, 7, 8}}));
+  EXPECT_EQ(read.state.positions[1].z, 3);
+  EXPECT_EQ(read.state.step, 0);
+
+  for (const app::ArrayBlock& more : two_atoms("particles/water")) arrays.push_back(more);
+  app::write_hdf5(MPI_COMM_WORLD, dir / "b.h5", arrays, {});
+  EXPECT_EQ(error_message(ErrorKind::input, [&] { static_cast<void>(read_h5md(dir / "b.h5")); }),
+            dir / "b.h5: no group of particles is named all, and there are 2 others: trajectory, water");
+}
+
+TEST(H5md, TakesOnlyAnOrthogonalPeriodicBox) {
+  const SharedDirectory dir;
+  const auto refusal = [&](const std::vector<double>& edges, const std::string& boundary) {
+    auto arrays = two_atoms("particles/all");
+    arrays.push_back(box_of_vectors("particles/all", edges));
+    const app::ListAttributes lists{
+        {"particles/all/box/boundary", std::vector<std::string>{"periodic", boundary, "periodic"}}};
+    app::write_hdf5(MPI_COMM_WORLD, dir / "a.h5", arrays, {}, app::WriteMode::automatic, lists);
+    return error_message(ErrorKind::input, [&] { static_cast<void>(read_h5md(dir / "a.h5")); });
+  };
+  EXPECT_EQ(refusal({6, 0, 0, 0, 7, 0.5, 0, 0, 8}, "periodic"), dir / "a.h5: the box isn't orthogonal");
+  EXPECT_EQ(refusal({6, 0, 0, 0, 7, 0, 0, 0, 8}, "none"),
+            dir / "a.h5: a box with the boundary 'none', and md's are periodic");
+}
+
+/// Adds a scalar of a type that needn't be one of this machine.
+void add_scalar(hid_t file, const std::string& name, hid_t type, std::int64_t value) {
+  const hid_t space = H5Screate(H5S_SCALAR);
+  const hid_t made = H5Dcreate2(file, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  EXPECT_GE(H5Dwrite(made, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, &value), 0);
+  H5Dclose(made);
+  H5Sclose(space);
+}
+
+void add_offset(hid_t file, const std::string& object, std::int64_t value) {
+  const hid_t space = H5Screate(H5S_SCALAR);
+  const hid_t made = H5Acreate_by_name(file, object.c_str(), "offset", H5T_STD_U16BE, space, H5P_DEFAULT,
+                                       H5P_DEFAULT, H5P_DEFAULT);
+  EXPECT_GE(H5Awrite(made, H5T_NATIVE_INT64, &value), 0);
+  H5Aclose(made);
+  H5Sclose(space);
+}
+
+TEST(H5md, TakesStepsAtAFixedIntervalInAnyOrderOfBytes) {
+  const SharedDirectory dir;
+  write_foreign(dir / "a.h5", two_frames(), false);
+  const hid_t file = H5Fopen((dir / "a.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  add_scalar(file, "particles/all/position/step", H5T_STD_U32BE, 3'000'000'000);
+  add_offset(file, "particles/all/position/step", 250);
+  H5Fclose(file);
+  // Frame 1 of 2.
+  EXPECT_EQ(read_h5md(dir / "a.h5").state.step, 3'000'000'250);
+}
+
 TEST(H5md, NamesWhatItCantUse) {
   const SharedDirectory dir;
   const auto refusal = [&](const std::string& path) {
@@ -83,7 +162,7 @@ TEST(H5md, NamesWhatItCantUse) {
   const std::vector<double> other = {1, 2};
   const std::vector arrays = {app::array_block<double>("u", {2}, {{0}, {2}}, other)};
   app::write_hdf5(MPI_COMM_WORLD, path, arrays, {});
-  EXPECT_EQ(refusal(path), path + ": has no array 'particles/all/position/value'");
+  EXPECT_EQ(refusal(path), path + ": has no group 'particles'");
 }
 
 }  // namespace
