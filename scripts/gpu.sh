@@ -5,13 +5,17 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 usage() {
   cat <<EOF
-usage: scripts/gpu.sh [--figures REGEX | --tests REGEX] [OUT]   (out/gpu)
+usage: scripts/gpu.sh [--as-built] [--figures REGEX | --tests REGEX] [OUT]   (out/gpu)
 
 Writes OUT/<benchmark>-<ranks>gpu.json, OUT/results.md and OUT/tuned/allreduce.json (by selvage-tune), and in
-OUT/topology what selvage-topo shows and measures. One process per GPU;
-SELVAGE_HARDWARE names the machine in the records (default: the number and name of its GPUs). With --figures, builds the
-benchmarks only and measures those whose names match; with --tests, runs the tests whose names match, one at a time, and
-nothing else. SELVAGE_BENCHMARKS names the programs that measure (default: $all_benchmarks).
+OUT/topology what selvage-topo shows and measures. One process per GPU.
+
+  --figures REGEX  build the benchmarks only and measure those whose names match
+  --tests REGEX    run the tests whose names match, one at a time, and nothing else
+  --as-built       take build/cuda as it is, for hosts without compilers
+
+SELVAGE_HARDWARE names the machine in the records (default: the number and name of its GPUs), SELVAGE_BENCHMARKS the programs
+that measure (default: $all_benchmarks).
 EOF
 }
 
@@ -157,26 +161,40 @@ measure() {
   cat "$out/results.md"
 }
 
+# use_built PRESET [TARGET]...: in place of configure_and_build
+use_built() {
+  cd "$repository"
+  [ -d "build/$1" ] || fail "--as-built: there is no build/$1"
+  use_dependencies "$1"
+}
+
 main() {
-  local figures='' tests=''
-  case ${1:-} in
-    --help | -h)
-      usage
-      return
-      ;;
-    --figures)
-      figures=${2:?--figures needs a regular expression}
-      shift 2
-      ;;
-    --tests)
-      tests=${2:?--tests needs a regular expression}
-      shift 2
-      ;;
-    -*)
-      usage >&2
-      exit 2
-      ;;
-  esac
+  local figures='' tests='' prepare=configure_and_build
+  while [[ ${1:-} == -* ]]; do
+    case $1 in
+      --help | -h)
+        usage
+        return
+        ;;
+      --as-built)
+        prepare=use_built
+        shift
+        ;;
+      --figures)
+        figures=${2:?--figures needs a regular expression}
+        shift 2
+        ;;
+      --tests)
+        tests=${2:?--tests needs a regular expression}
+        shift 2
+        ;;
+      *)
+        usage >&2
+        exit 2
+        ;;
+    esac
+  done
+  [ -z "$figures" ] || [ -z "$tests" ] || fail "--figures and --tests exclude each other"
   command -v nvidia-smi >/dev/null || fail "no nvidia-smi: this is not a host with GPUs"
   local out gpus several
   out=$(realpath -m "${1:-$repository/out/gpu}")
@@ -189,11 +207,11 @@ main() {
   export CUDA_MODULE_LOADING=EAGER
   step "GPU-aware MPI" "$repository/scripts/deps.sh" --ucx
   if [ -n "$figures" ]; then
-    configure_and_build cuda "${benchmarks[@]}"
+    "$prepare" cuda "${benchmarks[@]}"
     step "measure" measure "$out" "$gpus" "$figures"
     return
   fi
-  configure_and_build cuda
+  "$prepare" cuda
   if [ -n "$tests" ]; then
     step "test" limited 1800 ctest --preset cuda --parallel 1 --tests-regex "$tests"
     return
