@@ -52,7 +52,10 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& why) const {
+  [[noreturn]] void refuse(std::string why) const {
+    // A file of another kind has bytes that a terminal would act on.
+    std::ranges::replace_if(
+        why, [](char c) { return c < ' ' || c > '~'; }, '?');
     throw Error(ErrorKind::input, fmt::format("{}:{}: {}", name_, line_number_, why));
   }
 

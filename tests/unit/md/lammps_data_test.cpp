@@ -76,6 +76,7 @@ TEST(LammpsData, WhatItCantUseIsNamedWithItsLine) {
   expect_refusal("x\n0 2.5 0 xy xz yz\n", "a.data:2: '0 2.5 0 xy xz yz' is not known in the header");
   expect_refusal("x\n1 bonds\n", "a.data:2: '1 bonds' is not known in the header");
   expect_refusal("x\nno bonds\n", "a.data:2: 'no bonds' is not known in the header");
+  expect_refusal("x\nno\x1b[31m \xf4 bonds\n", "a.data:2: 'no?[31m ? bonds' is not known in the header");
   expect_refusal(header, "a.data:9: the file ends without a section Atoms");
   expect_refusal(header + "Atoms\n\n1 1 0 0 0\n", "a.data:12: the section Atoms ends after 1 of 2 lines");
   expect_refusal(header + atoms + "4 1 0 0 0\n",
