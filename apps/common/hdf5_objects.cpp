@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace selvage::app {
 namespace {
 
@@ -18,10 +20,10 @@ Hdf5Handle copy_type(hid_t type) {
   return {check_hdf5(H5Tcopy(type), "H5Tcopy"), H5Tclose};
 }
 
-/// A text's type: its length and the null that ends it.
-Hdf5Handle text_type(const std::string& text) {
+/// A type for texts of up to that length, and the null that ends them.
+Hdf5Handle text_type(std::size_t length) {
   Hdf5Handle type = copy_type(H5T_C_S1);
-  check_hdf5(H5Tset_size(type.id(), text.size() + 1), "H5Tset_size");
+  check_hdf5(H5Tset_size(type.id(), length + 1), "H5Tset_size");
   check_hdf5(H5Tset_cset(type.id(), H5T_CSET_UTF8), "H5Tset_cset");
   return type;
 }
@@ -161,7 +163,7 @@ void write_attribute(hid_t file, const std::string& path, const Attribute& value
   Hdf5Handle type;
   const void* data = nullptr;
   if (const auto* text = std::get_if<std::string>(&value)) {
-    type = text_type(*text);
+    type = text_type(text->size());
     data = text->c_str();
   } else if (const auto* whole = std::get_if<std::int64_t>(&value)) {
     type = copy_type(H5T_NATIVE_INT64);
@@ -181,13 +183,14 @@ void write_attribute(hid_t file, const std::string& path, const ListAttributes::
     return;
   }
   const auto& texts = std::get<std::vector<std::string>>(values);
-  std::vector<const char*> pointers;
-  for (const std::string& text : texts) pointers.push_back(text.c_str());
-  const Hdf5Handle type = copy_type(H5T_C_S1);
-  check_hdf5(H5Tset_size(type.id(), H5T_VARIABLE), "H5Tset_size");
-  check_hdf5(H5Tset_cset(type.id(), H5T_CSET_UTF8), "H5Tset_cset");
-  const Hdf5Handle space = simple_space({pointers.size()});
-  write_attribute(file, path, type.id(), space.id(), pointers.data());
+  // Not of variable length: those lie apart, and HDF5 crashes on damaged ones.
+  std::size_t length = 0;
+  for (const std::string& text : texts) length = std::max(length, text.size());
+  std::string all;
+  for (const std::string& text : texts) all += text + std::string(length + 1 - text.size(), '\0');
+  const Hdf5Handle type = text_type(length);
+  const Hdf5Handle space = simple_space({texts.size()});
+  write_attribute(file, path, type.id(), space.id(), all.data());
 }
 
 void write_box(hid_t dataset, const ArrayBlock& array, const ArrayBox& box, const void* data) {
