@@ -227,24 +227,19 @@ TEST(Hdf5File, MakesTheGroupsThatNamesSpeakOf) {
     EXPECT_FALSE(reader.has_array("a/d/value"));
     EXPECT_FALSE(reader.has_array("d/e/value"));
     EXPECT_EQ(reader.integer("top"), 7);
+    EXPECT_EQ(reader.real("new/one"), 0.5);
+    EXPECT_EQ(reader.text("a/b/unit"), "sigma");
+    EXPECT_FALSE(reader.has_attribute("a/b/top"));
+    EXPECT_FALSE(reader.has_attribute("d/unit"));
+    EXPECT_EQ(reader.texts("a/names"), (std::vector<std::string>{"first", "the second"}));
+    EXPECT_EQ(reader.groups_in("a"), (std::vector<std::string>{"b", "c"}));
     const Hdf5Handle file(H5Fopen((dir / "f.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
-    double one = 0;
-    const Hdf5Handle scalar(H5Aopen_by_name(file.id(), "new", "one", H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-    EXPECT_GE(H5Aread(scalar.id(), H5T_NATIVE_DOUBLE, &one), 0);
-    EXPECT_EQ(one, 0.5);
-    EXPECT_GT(H5Aexists_by_name(file.id(), "a/b", "unit", H5P_DEFAULT), 0);
     std::array<std::int64_t, 3> version = {};
     const Hdf5Handle list(H5Aopen_by_name(file.id(), "a", "version", H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
     const Hdf5Handle space(H5Aget_space(list.id()), H5Sclose);
     ASSERT_EQ(H5Sget_simple_extent_npoints(space.id()), 3);
     EXPECT_GE(H5Aread(list.id(), H5T_NATIVE_INT64, version.data()), 0);
     EXPECT_EQ(version, (std::array<std::int64_t, 3>{1, 1, 4}));
-    const Hdf5Handle names(H5Aopen_by_name(file.id(), "a", "names", H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-    const Hdf5Handle type(H5Aget_type(names.id()), H5Tclose);
-    std::array<char*, 2> texts = {};
-    ASSERT_GE(H5Aread(names.id(), type.id(), texts.data()), 0);
-    EXPECT_STREQ(texts[1], "the second");
-    for (char* const text : texts) H5free_memory(text);
     MPI_Barrier(MPI_COMM_WORLD);
   }
 }
@@ -352,6 +347,61 @@ TEST(Hdf5Reader, RefusesATruncatedFile) {
     EXPECT_TRUE(message.starts_with((dir / "f.h5") + ": is not a complete HDF5 file: ")) << message;
     MPI_Barrier(MPI_COMM_WORLD);
   }
+}
+
+/// An array of two of `value`, or a scalar, stored as another program, or another machine, might.
+void store_foreign(const Hdf5Handle& file, const char* name, hid_t stored, double value, bool is_scalar) {
+  const hsize_t two = 2;
+  const Hdf5Handle space(is_scalar ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &two, nullptr), H5Sclose);
+  const Hdf5Handle array(
+      H5Dcreate2(file.id(), name, stored, space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+  const std::array<double, 2> values = {value, value};
+  EXPECT_GE(H5Dwrite(array.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0);
+}
+
+void store_texts_of_any_length(const Hdf5Handle& file, const char* name) {
+  const hsize_t two = 2;
+  const Hdf5Handle space(H5Screate_simple(1, &two, nullptr), H5Sclose);
+  const Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type.id(), H5T_VARIABLE);
+  const Hdf5Handle list(H5Acreate2(file.id(), name, type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT),
+                        H5Aclose);
+  const std::array<const char*, 2> texts = {"periodic", "none"};
+  EXPECT_GE(H5Awrite(list.id(), type.id(), texts.data()), 0);
+}
+
+TEST(Hdf5Reader, ReadsWhatOtherProgramsStore) {
+  const SharedDirectory dir;
+  if (World().rank == 0) {
+    const Hdf5Handle file(H5Fcreate((dir / "f.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
+                          H5Fclose);
+    store_foreign(file, "other_order", H5T_IEEE_F32BE, 1.5, false);
+    store_foreign(file, "short", H5T_STD_I16BE, -7, false);
+    store_foreign(file, "unsigned", H5T_STD_U32LE, 4e9, false);
+    store_foreign(file, "scalar", H5T_STD_I64BE, 11, true);
+    store_foreign(file, "long", H5T_NATIVE_LDOUBLE, 1, false);
+    store_texts_of_any_length(file, "texts");
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  const Hdf5Reader file(dir / "f.h5");
+  const ArrayBox both{{0}, {2}};
+  std::vector<float> single(2);
+  file.read<float>("other_order", both, single);
+  EXPECT_EQ(single[1], 1.5F);
+  std::vector<std::int32_t> narrow(2);
+  file.read<std::int32_t>("short", both, narrow);
+  EXPECT_EQ(narrow[1], -7);
+  std::vector<std::int64_t> wide(2);
+  file.read<std::int64_t>("unsigned", both, wide);
+  EXPECT_EQ(wide[1], 4'000'000'000);
+  wide.resize(1);
+  file.read<std::int64_t>("scalar", {{}, {}}, wide);
+  EXPECT_EQ(wide[0], 11);
+  EXPECT_EQ(file.texts("texts"), (std::vector<std::string>{"periodic", "none"}));
+  EXPECT_EQ(error_message(ErrorKind::input, [&] { (void)file.type("long"); }),
+            dir / "f.h5: array 'long' holds no numbers of at most 64 bits");
+  EXPECT_EQ(error_message(ErrorKind::input, [&] { (void)file.groups_in("none"); }),
+            dir / "f.h5: has no group 'none'");
 }
 
 TEST(Hdf5Reader, NamesWhatAFileLacks) {
