@@ -64,6 +64,10 @@ sanitize() {
     sanitize_with "$tool" test_comm_list_halo '*/chosen_named:*/queue'
     sanitize_with "$tool" test_comm_migration '*/chosen_named'
     sanitize_with "$tool" test_comm_list_port '*FillGhosts*:*Gathers'
+    sanitize_with "$tool" test_comm_tiled_allreduce '*'
+    sanitize_with "$tool" test_comm_typed_transfer '*'
+    sanitize_with "$tool" test_comm_triggers '*'
+    sanitize_with "$tool" test_comm_command_queue '*'
   done
 }
 
