@@ -114,7 +114,7 @@ void Report::verify(std::string name, bool ok, std::string detail) {
 }
 
 void Report::breakdown(const Breakdown& breakdown) {
-  breakdown_ = breakdown.gather(session_.comm());
+  if (breakdown.measures()) breakdown_ = breakdown.gather(session_.comm());
 }
 
 void Report::figure_of_merit(double value, std::string unit) {

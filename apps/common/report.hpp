@@ -41,7 +41,7 @@ class Report {
   /// the same outcome, on all ranks. A failed one makes the program exit with 3.
   void verify(std::string name, bool ok, std::string detail);
 
-  /// Records the time breakdown. Collective.
+  /// Records the time breakdown, if it was measured. Collective.
   void breakdown(const Breakdown& breakdown);
 
   /// Records the figure of merit, printed by finish() as the last line: "FOM: 1.234 GLUPS".

@@ -76,6 +76,16 @@ TEST(Report, HoldsDecisionsResultsTimesAndFigures) {
   EXPECT_EQ(root["fom"]["unit"], "GLUPS");
 }
 
+TEST(Report, HasNoTimesOfPhasesThatWereNotMeasured) {
+  auto session = make_session();
+  Report report(session);
+  Breakdown breakdown("demo", false);
+  static_cast<void>(breakdown.phase("halo"));
+  report.breakdown(breakdown);
+  EXPECT_EQ(json::parse(report.json())["breakdown"], json::array());
+  EXPECT_EQ(printed_by_finish(report), "");
+}
+
 TEST(Report, DescribesBuildLibrariesAndMachine) {
   auto session = make_session();
   const json environment = json::parse(Report(session).json())["environment"];
