@@ -15,12 +15,20 @@ if(SELVAGE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   endif()
 endif()
 
-# selvage_target_defaults(target): C++20, warnings, -march=native and sanitizers where asked for.
+# selvage_target_defaults(target): C++20, warnings, -march=native, unity builds and sanitizers where asked for.
 # For any target of the tree; selvage_library and selvage_executable call it.
 function(selvage_target_defaults target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
   target_compile_options(${target} PRIVATE -Wall -Wextra)
+  if(SELVAGE_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+      # Said of anonymous namespaces in what gcc takes for headers, which the sources of a batch are not; and of
+      # std::optional, wrongly, where it inlines more than in a source alone.
+      target_compile_options(${target} PRIVATE -Wno-subobject-linkage -Wno-maybe-uninitialized)
+    endif()
+  endif()
   if(Kokkos_ENABLE_CUDA)
     # fmt 9 takes nvcc for a compiler without constexpr, then calls such functions from constexpr ones.
     target_compile_definitions(${target} PRIVATE FMT_USE_CONSTEXPR=1)
@@ -38,6 +46,42 @@ function(selvage_target_defaults target)
     target_compile_options(${target} PRIVATE -fsanitize=${SELVAGE_SANITIZE} -fno-sanitize-recover=all
                                              -fno-omit-frame-pointer)
     target_link_options(${target} PUBLIC -fsanitize=${SELVAGE_SANITIZE})
+  endif()
+endfunction()
+
+# selvage_precompile(target [GTest::gtest]): lets a target that links Kokkos and MPI read their headers precompiled, which is
+# done once per tree and not per target. gcc wants the same definitions and the same kind of position-independent code where
+# they are used, so libraries, programs and tests have one each.
+function(selvage_precompile target)
+  # nvcc knows no precompiled headers.
+  if(NOT SELVAGE_UNITY OR Kokkos_ENABLE_CUDA)
+    return()
+  endif()
+  get_target_property(type ${target} TYPE)
+  set(headers <Kokkos_Core.hpp> <mpi.h> <fmt/format.h> <algorithm> <functional> <memory> <optional> <string> <vector>)
+  set(owner selvage_precompiled_for_libraries)
+  if(ARGN)
+    set(owner selvage_precompiled_for_tests)
+    list(APPEND headers <gtest/gtest.h>)
+  elseif(type STREQUAL EXECUTABLE)
+    set(owner selvage_precompiled_for_programs)
+  endif()
+  if(NOT TARGET ${owner})
+    file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/${owner}.cpp" CONTENT "int main() {}\n")
+    if(type STREQUAL EXECUTABLE)
+      add_executable(${owner} EXCLUDE_FROM_ALL "${PROJECT_BINARY_DIR}/${owner}.cpp")
+    else()
+      add_library(${owner} OBJECT EXCLUDE_FROM_ALL "${PROJECT_BINARY_DIR}/${owner}.cpp")
+    endif()
+    selvage_target_defaults(${owner})
+    target_link_libraries(${owner} PRIVATE Kokkos::kokkos MPI::MPI_CXX fmt::fmt ${ARGN})
+    target_precompile_headers(${owner} PRIVATE ${headers})
+  endif()
+  target_link_libraries(${target} PRIVATE fmt::fmt)
+  target_precompile_headers(${target} REUSE_FROM ${owner})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # For ccache to see what they consist of.
+    target_compile_options(${target} PRIVATE -fpch-preprocess)
   endif()
 endfunction()
 

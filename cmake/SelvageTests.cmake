@@ -52,41 +52,84 @@ function(selvage_test_command out exit_code output_regex)
              "${PROJECT_SOURCE_DIR}/cmake/expect_exit.cmake" -- ${ARGN} PARENT_SCOPE)
 endfunction()
 
-function(selvage_test_executable out name main_target)
-  string(REPLACE "." "_" target "test_${name}")
+# selvage_add_test_program(NAME comm.halo SOURCES grid_test.cpp ... LIBRARIES Selvage::comm [UNIT | WITHOUT_KOKKOS])
+# One program of many suites, test_comm_halo, with the main of tests/support/mpi_main.cpp or, for UNIT, with gtest's.
+function(selvage_add_test_program)
+  cmake_parse_arguments(PARSE_ARGV 0 ARG "UNIT;WITHOUT_KOKKOS" "NAME" "SOURCES;LIBRARIES")
+  string(REPLACE "." "_" target "test_${ARG_NAME}")
+  set(main selvage_mpi_test_main)
+  if(ARG_UNIT)
+    set(main GTest::gtest_main)
+  elseif(ARG_WITHOUT_KOKKOS)
+    set(main selvage_mpi_test_main_without_kokkos)
+  endif()
   add_executable(${target} ${ARG_SOURCES})
   selvage_target_defaults(${target})
-  target_link_libraries(${target} PRIVATE ${ARG_LIBRARIES} ${main_target})
-  set(${out} ${target} PARENT_SCOPE)
+  # Tests have names in common that the sources of a library haven't.
+  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
+  # Most of the time of an optimising build goes into tests, which run about as fast without. The libraries, whose flags are
+  # the build type's, are what is tested. With SELVAGE_UNITY=OFF tests have the build type's flags, too.
+  if(SELVAGE_UNITY AND NOT Kokkos_ENABLE_CUDA)
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests/support")
+  target_link_libraries(${target} PRIVATE ${ARG_LIBRARIES} ${main})
+  if("${ARG_LIBRARIES}" MATCHES "Selvage::comm|selvage_(jacobi|md|sgd)")
+    selvage_precompile(${target} GTest::gtest)
+  endif()
 endfunction()
 
-# A macro for its variables to reach the caller; PARSE_ARGV, because a macro's ARGN would lose backslashes.
+# With `kind` as selvage_add_test_program takes it. A macro for its variables to reach the caller; PARSE_ARGV, because a macro's ARGN would lose backslashes.
 macro(selvage_parse_test_arguments)
   cmake_parse_arguments(
-    PARSE_ARGV 0 ARG "WITHOUT_KOKKOS" "NAME;TARGET;TIMEOUT;PROCESSORS;EXIT_CODE;OUTPUT_REGEX"
-    "SOURCES;LIBRARIES;RANKS;ARGS;LABELS;ENVIRONMENT;PROPERTIES")
+    PARSE_ARGV 0 ARG "WITHOUT_KOKKOS;FULL;SLOW" "NAME;TARGET;TIMEOUT;PROCESSORS;EXIT_CODE;OUTPUT_REGEX"
+    "SOURCES;LIBRARIES;RANKS;QUICK_RANKS;FULL_RANKS;SUITES;ARGS;LABELS;ENVIRONMENT;PROPERTIES")
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "test ${ARG_NAME}: unknown arguments ${ARG_UNPARSED_ARGUMENTS}")
   endif()
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
+  if(NOT ARG_TARGET)
+    if(ARG_WITHOUT_KOKKOS)
+      set(kind WITHOUT_KOKKOS)
+    endif()
+    selvage_add_test_program(NAME ${ARG_NAME} SOURCES ${ARG_SOURCES} LIBRARIES ${ARG_LIBRARIES} ${kind})
+    string(REPLACE "." "_" ARG_TARGET "test_${ARG_NAME}")
+  endif()
+  # Suites of tests without and with parameters, and of tests with types.
+  if(ARG_SUITES)
+    set(filter "")
+    foreach(suite IN LISTS ARG_SUITES)
+      list(APPEND filter "${suite}.*" "*/${suite}.*" "${suite}/*")
+    endforeach()
+    list(JOIN filter ":" filter)
+    list(PREPEND ARG_ARGS "--gtest_filter=${filter}")
+  endif()
 endmacro()
 
+# What scripts/test.sh --quick builds.
+add_custom_target(selvage_quick_tests)
+
 # selvage_add_unit_test(NAME topo.machine SOURCES machine_test.cpp LIBRARIES Selvage::topo
-#                       [TARGET exe] [ARGS ...] [LABELS ...] [TIMEOUT s] [PROCESSORS n] [ENVIRONMENT A=B ...]
-#                       [EXIT_CODE n] [OUTPUT_REGEX regex] [PROPERTIES key value ...])
-# A GoogleTest executable with gtest's main (SOURCES), or one that exists already (TARGET). Label: unit.
+#                       [TARGET exe] [SUITES ...] [ARGS ...] [LABELS ...] [SLOW | FULL] [TIMEOUT s] [PROCESSORS n]
+#                       [ENVIRONMENT A=B ...] [EXIT_CODE n] [OUTPUT_REGEX regex] [PROPERTIES key value ...])
+# A GoogleTest executable with gtest's main (SOURCES), or one that exists already (TARGET), all of it or these SUITES.
+# Labels: unit, and quick unless it is SLOW, or full.
 function(selvage_add_unit_test)
+  set(kind UNIT)
   selvage_parse_test_arguments()
-  if(NOT ARG_TARGET)
-    selvage_test_executable(ARG_TARGET ${ARG_NAME} GTest::gtest_main)
-  endif()
   if(NOT ARG_PROCESSORS)
     set(ARG_PROCESSORS 1)
   endif()
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)
+  endif()
+  if(ARG_FULL)
+    list(APPEND ARG_LABELS full)
+  elseif(NOT ARG_SLOW)
+    list(APPEND ARG_LABELS quick)
+    add_dependencies(selvage_quick_tests ${ARG_TARGET})
   endif()
   selvage_test_command(command "${ARG_EXIT_CODE}" "${ARG_OUTPUT_REGEX}" "$<TARGET_FILE:${ARG_TARGET}>" ${ARG_ARGS})
   add_test(NAME ${ARG_NAME} COMMAND ${command})
@@ -94,24 +137,29 @@ function(selvage_add_unit_test)
                       "${ARG_PROPERTIES}")
 endfunction()
 
-# selvage_add_mpi_test(NAME comm.halo SOURCES halo_test.cpp LIBRARIES Selvage::comm RANKS 1 2 4
-#                      [TARGET exe] [ARGS ...] [LABELS ...] [TIMEOUT s] [PROCESSORS n] [ENVIRONMENT A=B ...]
+# selvage_add_mpi_test(NAME comm.halo SOURCES halo_test.cpp LIBRARIES Selvage::comm
+#                      [RANKS 1 2 4] [QUICK_RANKS 2] [FULL_RANKS 8]
+#                      [TARGET exe] [SUITES ...] [ARGS ...] [LABELS ...] [TIMEOUT s] [PROCESSORS n] [ENVIRONMENT A=B ...]
 #                      [EXIT_CODE n] [OUTPUT_REGEX regex] [PROPERTIES key value ...] [WITHOUT_KOKKOS])
-# Registers NAME.np<N> for each N. SOURCES are linked with the main of tests/support/mpi_main.cpp. Label: mpi.
+# Registers NAME.np<N> for each N, with the labels mpi and, as N stands among QUICK_RANKS or FULL_RANKS, quick or full.
+# SOURCES are linked with the main of tests/support/mpi_main.cpp; a TARGET runs whole or, with SUITES, these.
 # EXIT_CODE and OUTPUT_REGEX are what the whole job must end with and print; without them it must exit 0.
 function(selvage_add_mpi_test)
+  set(kind "")
   selvage_parse_test_arguments()
-  if(NOT ARG_TARGET)
-    set(main selvage_mpi_test_main)
-    if(ARG_WITHOUT_KOKKOS)
-      set(main selvage_mpi_test_main_without_kokkos)
-    endif()
-    selvage_test_executable(ARG_TARGET ${ARG_NAME} ${main})
-  endif()
   if(NOT ARG_LABELS)
     set(ARG_LABELS mpi)
   endif()
-  foreach(ranks IN LISTS ARG_RANKS)
+  if(ARG_QUICK_RANKS)
+    add_dependencies(selvage_quick_tests ${ARG_TARGET})
+  endif()
+  foreach(ranks IN LISTS ARG_QUICK_RANKS ARG_RANKS ARG_FULL_RANKS)
+    set(labels ${ARG_LABELS})
+    if(ranks IN_LIST ARG_QUICK_RANKS)
+      list(APPEND labels quick)
+    elseif(ranks IN_LIST ARG_FULL_RANKS)
+      list(APPEND labels full)
+    endif()
     set(name ${ARG_NAME}.np${ranks})
     set(processors ${ranks})
     if(ARG_PROCESSORS)
@@ -122,8 +170,7 @@ function(selvage_add_mpi_test)
       ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS} "$<TARGET_FILE:${ARG_TARGET}>" ${MPIEXEC_POSTFLAGS}
       ${ARG_ARGS})
     add_test(NAME ${name} COMMAND ${command})
-    selvage_finish_test(${name} "${ARG_LABELS}" ${ARG_TIMEOUT} ${processors} "${ARG_ENVIRONMENT}"
-                        "${ARG_PROPERTIES}")
+    selvage_finish_test(${name} "${labels}" ${ARG_TIMEOUT} ${processors} "${ARG_ENVIRONMENT}" "${ARG_PROPERTIES}")
   endforeach()
 endfunction()
 
@@ -133,5 +180,8 @@ function(selvage_add_benchmark)
   cmake_parse_arguments(ARG "" "NAME" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${ARG_NAME} ${ARG_SOURCES})
   selvage_target_defaults(${ARG_NAME})
+  # Contenders of one benchmark have names in common.
+  set_target_properties(${ARG_NAME} PROPERTIES UNITY_BUILD OFF)
+  selvage_precompile(${ARG_NAME})
   target_link_libraries(${ARG_NAME} PRIVATE ${ARG_LIBRARIES} benchmark::benchmark)
 endfunction()

@@ -5,7 +5,8 @@
 
 steps.csv comes from inputs/sgd/digits.toml, or for cnn from inputs/sgd/digits-cnn.toml; where PyTorch's host has no h5py,
 scripts/make-digits.py --out digits.npz writes the same samples for it. Computes on the CPU, in fp32. Exit code 3 where a
-loss differs by more than 1e-5 of its value. Needs the PyPI packages torch and numpy.
+loss differs by more than 1e-5 of its value. Needs the PyPI packages torch and numpy: scripts/deps.sh --torch prints a
+Python that has them.
 """
 import sys
 

@@ -40,7 +40,8 @@ case ${1:-} in
     exit 2
     ;;
 esac
-configure_and_build serial
+purpose=demo
+configure_and_build serial jacobi
 step "jacobi on 4 ranks" run_jacobi
 step "pictures" "$(plotting_python)" scripts/plot.py jacobi "$output"
 show_files

@@ -39,7 +39,7 @@ hardware() {
 
 # Tests that wait for ranks run one at a time, so that these have GPUs of their own.
 run_tests() {
-  local waiting='^(gpu|comm\.(allreduce|collectives|command_queue|gradient_buckets|grid|group_meeting|halo|list_halo|list_port|migration|remote_tasks|sharded_buckets|tiled_allreduce|triggers|typed_transfer)|jacobi|md|sgd|examples)\.'
+  local waiting='^(gpu|comm\.(allreduce|buckets|conformance|halo|hosts|lists|list_halo|messages|port|stress|timeouts|triggered|typed_transfer)|jacobi|md|sgd|examples)\.'
   limited 600 ctest --preset cuda --parallel "$jobs" --exclude-regex "$waiting"
   limited 1800 ctest --preset cuda --parallel 1 --tests-regex "$waiting"
 }
@@ -48,7 +48,7 @@ run_tests() {
 test_gpu_aware_mpi() {
   SELVAGE_TRANSPORT=mpi_direct with_gpu_aware_mpi run_ranks 2 build/cuda/apps/jacobi/jacobi \
     inputs/jacobi/public-sample.toml --verify --out out/gpu-aware | grep -E '^(VERIFY|FOM)'
-  local suites='^comm\.((triggers|command_queue|remote_tasks)\.hosts_2x2|halo\.(conformance_.d|reduce|start_finish|several_fields|logical_hosts|timeout))\..*np[24]$'
+  local suites='^comm\.(triggered\.hosts_2x2|conformance|halo|timeouts|hosts\.hosts_2x2)(\.|$).*np[24]$'
   with_gpu_aware_mpi limited 600 ctest --preset cuda --parallel 1 --tests-regex "$suites"
   # With CUDA IPC, MPI carries nothing that kernels wait for.
   UCX_TLS=^cuda_ipc with_gpu_aware_mpi limited 600 ctest --preset cuda --parallel 1 --tests-regex "$suites"
@@ -57,17 +57,14 @@ test_gpu_aware_mpi() {
 sanitize() {
   local tool
   for tool in memcheck racecheck; do
-    sanitize_with "$tool" test_comm_halo_conformance_2d '*/0*'
-    sanitize_with "$tool" test_comm_halo_port '*Parcels*:*Store*'
+    sanitize_with "$tool" test_comm_conformance 'HaloConformance2D*/0*'
+    sanitize_with "$tool" test_comm_port 'HaloPort*Parcels*:HaloPort*Store*'
     sanitize_with "$tool" test_comm_allreduce '*OfDoubles/one_shot*:*OfDoubles/two_shot*:*OfDoubles/multi_ring*'
-    sanitize_with "$tool" test_comm_gradient_buckets '*HoweverTheyAreCut:*InPlace*'
-    sanitize_with "$tool" test_comm_list_halo '*/chosen_named:*/queue'
-    sanitize_with "$tool" test_comm_migration '*/chosen_named'
-    sanitize_with "$tool" test_comm_list_port '*FillGhosts*:*Gathers'
-    sanitize_with "$tool" test_comm_tiled_allreduce '*'
+    sanitize_with "$tool" test_comm_buckets 'GradientBuckets*HoweverTheyAreCut:GradientBuckets*InPlace*:TiledAllreduce*'
+    sanitize_with "$tool" test_comm_lists '*ListHalos*/chosen_named:*ListHalos*/queue:*Migrations*/chosen_named'
+    sanitize_with "$tool" test_comm_port 'ListPorts*FillGhosts*:ListPorts*Gathers'
     sanitize_with "$tool" test_comm_typed_transfer '*'
-    sanitize_with "$tool" test_comm_triggers '*'
-    sanitize_with "$tool" test_comm_command_queue '*'
+    sanitize_with "$tool" test_comm_triggered 'Triggers*:*/Triggers*:CommandQueue*:*/CommandQueue*'
   done
 }
 

@@ -7,12 +7,15 @@ script_name=$(basename "$0")
 deps_dir=${SELVAGE_DEPS_DIR:-$HOME/.cache/selvage}
 ucx_version=1.22.0
 ucx_prefix=$deps_dir/ucx-$ucx_version
+pictures_python=$deps_dir/pictures
 jobs=${SELVAGE_JOBS:-$(nproc)}
 
 # Open MPI refuses to start as root unless told twice; a container is all root.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 # A second clone hits the same compiler cache.
 export CCACHE_BASEDIR=$repository CCACHE_NOHASHDIR=1
+# What ccache asks for where headers are precompiled.
+export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
 
 fail() {
   echo "$script_name: $*" >&2
@@ -36,6 +39,27 @@ step() {
   echo "    $title: $((SECONDS - start)) s"
 }
 
+# logged FILE COMMAND...: silent unless the command fails.
+logged() {
+  local log=$1
+  shift
+  if ! "$@" >"$log" 2>&1; then
+    tail -n 10 "$log" >&2
+    fail "failed, as $log tells: $*"
+  fi
+}
+
+# watched FILE TITLE COMMAND...: the same, but a person at a terminal sees ninja's line of progress.
+watched() {
+  local log=$1 title=$2
+  shift 2
+  if [ -t 1 ]; then
+    NINJA_STATUS="[$title %f/%t] " "$@"
+  else
+    logged "$log" "$@"
+  fi
+}
+
 as_root() {
   if [ "$(id -u)" -eq 0 ]; then
     "$@"
@@ -43,6 +67,34 @@ as_root() {
     sudo -n "$@"
   fi
 }
+
+can_be_root() { as_root true 2>/dev/null; }
+
+make_deps_dir() {
+  { mkdir -p "$deps_dir" && [ -w "$deps_dir" ]; } 2>/dev/null ||
+    fail "can't write in $deps_dir: set SELVAGE_DEPS_DIR to a folder that can be written"
+}
+
+# The version that CMakeLists.txt and CMakePresets.json ask for.
+check_cmake() {
+  local needed=3.25 found
+  found=$(cmake --version 2>/dev/null | sed -n '1s/[^0-9]*//p')
+  [ -n "$found" ] || fail "there is no cmake: install CMake $needed or newer ('python3 -m pip install cmake' has one)"
+  [ "$(printf '%s\n' "$needed" "$found" | sort -V | head -n 1)" = "$needed" ] ||
+    fail "CMake $found is too old: install $needed or newer ('python3 -m pip install cmake' has one)"
+}
+
+check_compiler() {
+  local compiler=${CXX:-g++}
+  command -v "$compiler" >/dev/null || fail "there is no compiler $compiler: set CXX to one that knows C++20 (g++ 11 or newer)"
+  echo '#include <source_location>
+#include <concepts>
+static_assert(std::integral<int>);' | "$compiler" -std=c++20 -fsyntax-only -x c++ - 2>/dev/null ||
+    fail "$compiler doesn't know C++20: set CXX to a compiler that does (g++ 11 or newer)"
+}
+
+# What deps.sh installs packages for: demo.sh asks for less.
+purpose="test"
 
 # The Kokkos variant that a preset is built with.
 variant_of_preset() {
@@ -73,7 +125,14 @@ configure() {
   if [ -f "$cache" ] && ! grep -qE "^Kokkos_ROOT:[A-Z]+=$Kokkos_ROOT\$" "$cache"; then
     fresh=(--fresh)
   fi
-  cmake --preset "$preset" "${fresh[@]}"
+  # A first build for the demo asks for nothing that only tests need; whoever tests asks for it again.
+  local parts=()
+  if [ "$purpose" = test ]; then
+    parts=(-DSELVAGE_BUILD_TESTS=ON -DSELVAGE_BUILD_BENCH=ON -DSELVAGE_BUILD_EXAMPLES=ON)
+  elif [ ! -f "$cache" ]; then
+    parts=(-DSELVAGE_BUILD_TESTS=OFF -DSELVAGE_BUILD_BENCH=OFF -DSELVAGE_BUILD_EXAMPLES=OFF)
+  fi
+  cmake --preset "$preset" "${fresh[@]}" "${parts[@]}"
 }
 
 # configure_and_build PRESET [TARGET]...: all targets if none is named
@@ -81,7 +140,7 @@ configure_and_build() {
   local preset=$1 variant
   shift
   variant=$(variant_of_preset "$preset")
-  step "dependencies ($variant)" "$repository/scripts/deps.sh" --kokkos "$variant"
+  step "dependencies ($variant)" "$repository/scripts/deps.sh" --for "$purpose" --kokkos "$variant"
   use_dependencies "$variant"
   cd "$repository"
   step "configure $preset" configure "$preset"
@@ -98,11 +157,11 @@ with_gpu_aware_mpi() {
 # A Python that can draw: the first python3 on the PATH need not be the one apt installs packages for.
 plotting_python() {
   local candidate
-  for candidate in "${PYTHON:-python3}" /usr/bin/python3; do
+  for candidate in "${PYTHON:-python3}" /usr/bin/python3 "$pictures_python/bin/python"; do
     if "$candidate" -c 'import h5py, matplotlib' >/dev/null 2>&1; then
       echo "$candidate"
       return
     fi
   done
-  fail "no python3 with matplotlib and h5py was found; set PYTHON to one, or install python3-matplotlib and python3-h5py"
+  fail "no python3 has matplotlib and h5py: set PYTHON to one that has, or let scripts/deps.sh install them"
 }

@@ -1,26 +1,64 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds everything and runs every test.
+# Installs what is missing, builds the tests and runs them.
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 usage() {
   cat <<EOF
-usage: scripts/test.sh [serial|openmp|cuda|asan|tsan]...   (serial)
+usage: scripts/test.sh [--quick | --full] [serial|openmp|cuda|asan|tsan]...   (serial)
 
-Builds in build/PRESET. SELVAGE_JOBS (the number of cores) bounds the compilers and tests that run at a time.
+Builds in build/PRESET and runs all tests but those labelled full, which take long.
+
+  --quick  build and run those labelled quick: a few minutes, for before a commit
+  --full   run those labelled full alone
+
+Prints at the end which tests were skipped, and why. SELVAGE_JOBS (the number of cores) bounds the compilers and tests that
+run at a time.
 EOF
 }
 
-test_preset() {
+# run_tests PRESET CTEST_ARGUMENT...
+run_tests() {
   local preset=$1
-  configure_and_build "$preset"
-  step "test $preset" ctest --preset "$preset" --parallel "$jobs"
+  shift
+  ctest --preset "$preset" --parallel "$jobs" "$@"
 }
 
+# Kept beside ctest's own, which the next run overwrites.
+list_skipped() {
+  local folder=$repository/build/$1/Testing/Temporary
+  cp "$folder/LastTest.log" "$folder/$2.log"
+  echo "skipped:"
+  "$repository/scripts/skipped.py" "$folder/$2.log" | sed 's/^/  /'
+}
+
+test_preset() {
+  local preset=$1 labels=(--label-exclude '^full$') targets=()
+  case $mode in
+    quick)
+      labels=(--label-regex '^quick$')
+      targets=(selvage_quick_tests)
+      ;;
+    full) labels=(--label-regex '^full$') ;;
+  esac
+  configure_and_build "$preset" "${targets[@]}"
+  step "test $preset" run_tests "$preset" "${labels[@]}"
+  list_skipped "$preset" "$mode"
+}
+
+mode="all"
 case ${1:-} in
   --help | -h)
     usage
     exit
+    ;;
+  --quick | --full)
+    mode=${1#--}
+    shift
+    ;;
+  -*)
+    usage >&2
+    exit 2
     ;;
 esac
 presets=("$@")

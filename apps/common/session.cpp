@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <thread>
 
 namespace selvage::app {
@@ -123,7 +124,9 @@ int run_checked(MPI_Comm comm, int host_rank, int argc, char** argv, const AppIn
   Input input;
   together(comm, "reading the input",
            [&] { input = Input::parse(input_text, line.input_path.value_or(""), line.overrides); });
-  const KokkosRuntime kokkos(kokkos_arguments(line, info, host_rank));
+  // Whoever has started Kokkos before ends it, too.
+  std::optional<KokkosRuntime> kokkos;
+  if (!Kokkos::is_initialized()) kokkos.emplace(kokkos_arguments(line, info, host_rank));
   Session session(comm, info, std::move(line), std::move(input));
   run_body(session, body);
   return session.exit_code();
@@ -135,29 +138,6 @@ MPI_Comm duplicate_world() {
   check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &comm), "MPI_Comm_dup of MPI_COMM_WORLD");
   check_mpi(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   return comm;
-}
-
-int run_on_ranks(int argc, char** argv, const AppInfo& info, const std::function<void(Session&)>& body) {
-  MPI_Comm comm = duplicate_world();
-  auto claim = std::make_unique<ErrorClaim>(comm);
-  int code = 0;
-  try {
-    code = run_checked(comm, claim->host_rank(), argc, argv, info, body);
-  } catch (const AgreedError& error) {
-    code = exit_code_of(error);
-    if (code != 2) end_all_ranks(*claim, info, error);
-    int rank = 0;
-    MPI_Comm_rank(comm, &rank);
-    if (rank == error.first_rank()) print_error(info, error);
-  } catch (const std::exception& error) {
-    end_all_ranks(*claim, info, error);
-  } catch (...) {
-    end_all_ranks(*claim, info, std::runtime_error("an exception of unknown type"));
-  }
-  std::fflush(stdout);
-  claim.reset();
-  MPI_Comm_free(&comm);
-  return code;
 }
 
 }  // namespace
@@ -193,12 +173,36 @@ int exit_code_of(const std::exception& error) {
   }
 }
 
+int run_app_within_mpi(int argc, char** argv, const AppInfo& info,
+                       const std::function<void(Session&)>& body) {
+  MPI_Comm comm = duplicate_world();
+  auto claim = std::make_unique<ErrorClaim>(comm);
+  int code = 0;
+  try {
+    code = run_checked(comm, claim->host_rank(), argc, argv, info, body);
+  } catch (const AgreedError& error) {
+    code = exit_code_of(error);
+    if (code != 2) end_all_ranks(*claim, info, error);
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    if (rank == error.first_rank()) print_error(info, error);
+  } catch (const std::exception& error) {
+    end_all_ranks(*claim, info, error);
+  } catch (...) {
+    end_all_ranks(*claim, info, std::runtime_error("an exception of unknown type"));
+  }
+  std::fflush(stdout);
+  claim.reset();
+  MPI_Comm_free(&comm);
+  return code;
+}
+
 int run_app(int argc, char** argv, const AppInfo& info, const std::function<void(Session&)>& body) {
   // A file size limit should be a failed write with a message, not a death by signal.
   std::signal(SIGXFSZ, SIG_IGN);
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-  const int code = run_on_ranks(argc, argv, info, body);
+  const int code = run_app_within_mpi(argc, argv, info, body);
   MPI_Finalize();
   return code;
 }

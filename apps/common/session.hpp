@@ -79,4 +79,9 @@ class Session {
 [[nodiscard]] int run_app(int argc, char** argv, const AppInfo& info,
                           const std::function<void(Session&)>& body);
 
+/// run_app() where MPI is started already (MPI_THREAD_MULTIPLE), and Kokkos may be: whoever started them ends them. So a
+/// process can run a program many times. Collective over MPI_COMM_WORLD.
+[[nodiscard]] int run_app_within_mpi(int argc, char** argv, const AppInfo& info,
+                                     const std::function<void(Session&)>& body);
+
 }  // namespace selvage::app

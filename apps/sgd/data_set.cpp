@@ -15,7 +15,7 @@
 namespace selvage::sgd {
 namespace {
 
-constexpr std::array parts{Part::train, Part::test};
+constexpr std::array both_parts{Part::train, Part::test};
 
 std::string_view name_of(Part part) {
   return part == Part::train ? "train" : "test";
@@ -63,7 +63,7 @@ Findings look_through_share(const SampleSource& source, int ranks, int rank) {
   const int width = source.shape().width;
   const std::int64_t most = std::max<std::int64_t>(1, (std::int64_t{1} << 22) / width);
   Findings findings;
-  for (const Part part : parts) {
+  for (const Part part : both_parts) {
     const std::int64_t count = source.shape().count(part);
     const std::int64_t end = count * (rank + 1) / ranks;
     for (std::int64_t begin = count * rank / ranks; begin < end; begin += most) {

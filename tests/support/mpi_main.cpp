@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 namespace {
@@ -60,6 +61,8 @@ int main(int argc, char** argv) {
     testing::InitGoogleTest(&argc, argv);
     listen(rank);
     exit_code = worst_of_all_ranks(RUN_ALL_TESTS());
+    // A filter with a mistyped name would pass without a test.
+    if (testing::UnitTest::GetInstance()->test_to_run_count() == 0) exit_code = EXIT_FAILURE;
   }
   MPI_Finalize();
   return exit_code;

@@ -8,14 +8,25 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 failures=0
 
+# Whether this is the long form of a test, which CI runs: TEST_FULL=1 ctest.
+is_full() { [[ ${TEST_FULL:-0} -eq 1 ]]; }
+
+# skip REASON: the whole test. leave_out REASON: a part of it. Both print a line that whoever runs the tests looks for.
+leave_out() { echo "skipped: $*"; }
+skip() {
+  leave_out "$@"
+  exit 77
+}
+
 fail() {
   echo "FAILED: $*"
   if [[ -s $scratch/output ]]; then sed 's/^/    /' "$scratch/output"; fi
   failures=$((failures + 1))
 }
 
-# run RANKS ARGUMENT...: output of all ranks in $scratch/output, the exit code in $code.
-run() {
+# run RANKS ARGUMENT...: output of all ranks in $scratch/output, the exit code in $code. series.sh has another.
+run() { run_by_itself "$@"; }
+run_by_itself() {
   local ranks=$1
   shift
   code=0
@@ -50,6 +61,7 @@ expect_failure() {
 checksums() { (cd "$1" && find . -type f -exec cksum {} + | sort -k 3); }
 
 finish() {
+  if declare -F end_series >/dev/null; then end_series; fi
   if [[ $failures -gt 0 ]]; then
     echo "$failures failed"
     exit 1

@@ -27,6 +27,12 @@ inline Ended shell(const std::string& command) {
   return ended;
 }
 
+/// Comes before GTEST_SKIP(): a line of the form that whoever runs all tests looks for.
+inline void say_skipped(const std::string& reason) {
+  std::printf("skipped: %s\n", reason.c_str());
+  (void)std::fflush(stdout);
+}
+
 /// How often a part occurs in a text.
 inline int occurrences(const std::string& text, const std::string& part) {
   int count = 0;

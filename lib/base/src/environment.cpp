@@ -17,17 +17,37 @@ namespace {
 constexpr std::string_view prefix = "SELVAGE_";
 
 /// README.md says what they mean; environment_documented_test.sh compares both with what the sources read.
-const std::array<std::string, 30> known{
-    "SELVAGE_ALLREDUCE",     "SELVAGE_ALLREDUCE_FAST",  "SELVAGE_ALLREDUCE_TABLE",
-    "SELVAGE_APP",           "SELVAGE_BENCHMARKS",      "SELVAGE_BIND",
-    "SELVAGE_BUILD",         "SELVAGE_COPY_PATHS",      "SELVAGE_COPY_SPLIT_BYTES",
-    "SELVAGE_CUDA_ARCH",     "SELVAGE_DEPS_DIR",        "SELVAGE_FABRIC",
-    "SELVAGE_GPU_AWARE_MPI", "SELVAGE_GRID_REORDER",    "SELVAGE_HARDWARE",
-    "SELVAGE_INITIATION",    "SELVAGE_IO_TIMEOUT_MS",   "SELVAGE_JOBS",
-    "SELVAGE_LAUNCHER",      "SELVAGE_LOGICAL_HOSTS",   "SELVAGE_OUT",
-    "SELVAGE_PROBES",        "SELVAGE_PROFILE_FILE",    "SELVAGE_PROFILE_PARTS",
-    "SELVAGE_PROXY",         "SELVAGE_QUEUE_PLACEMENT", "SELVAGE_TIMEOUT_MS",
-    "SELVAGE_TOPO",          "SELVAGE_TRANSPORT",       "SELVAGE_TREE"};
+const std::array<std::string, 31> known{"SELVAGE_ALLREDUCE",
+                                        "SELVAGE_ALLREDUCE_FAST",
+                                        "SELVAGE_ALLREDUCE_TABLE",
+                                        "SELVAGE_APP",
+                                        "SELVAGE_BENCHMARKS",
+                                        "SELVAGE_BIND",
+                                        "SELVAGE_BUILD",
+                                        "SELVAGE_COPY_PATHS",
+                                        "SELVAGE_COPY_SPLIT_BYTES",
+                                        "SELVAGE_CUDA_ARCH",
+                                        "SELVAGE_DEPS_DIR",
+                                        "SELVAGE_FABRIC",
+                                        "SELVAGE_GPU_AWARE_MPI",
+                                        "SELVAGE_GRID_REORDER",
+                                        "SELVAGE_HARDWARE",
+                                        "SELVAGE_INITIATION",
+                                        "SELVAGE_IO_TIMEOUT_MS",
+                                        "SELVAGE_JOBS",
+                                        "SELVAGE_LAUNCHER",
+                                        "SELVAGE_LOGICAL_HOSTS",
+                                        "SELVAGE_OUT",
+                                        "SELVAGE_PROBES",
+                                        "SELVAGE_PROFILE_FILE",
+                                        "SELVAGE_PROFILE_PARTS",
+                                        "SELVAGE_PROXY",
+                                        "SELVAGE_QUEUE_PLACEMENT",
+                                        "SELVAGE_SETUP_TIMEOUT_MS",
+                                        "SELVAGE_TIMEOUT_MS",
+                                        "SELVAGE_TOPO",
+                                        "SELVAGE_TRANSPORT",
+                                        "SELVAGE_TREE"};
 
 }  // namespace
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* variable = "SELVAGE_PROBES";
 
-struct Options {
+struct ProbeOptions {
   std::string output;
   bool saves = false;
   bool without_gpus = false;
@@ -60,7 +60,7 @@ bool can_write(const std::vector<std::string>& paths, bool speaks) {
   return goes_on == 1;
 }
 
-std::string measured(const Options& options, bool speaks) {
+std::string measured(const ProbeOptions& options, bool speaks) {
   const std::string settings = options.saves ? place_to_save(speaks) : "";
   if (!can_write({options.output, settings}, speaks)) return "";
   const Probes probes = probe(MPI_COMM_WORLD, {.with_gpus = !options.without_gpus});
@@ -74,7 +74,7 @@ std::string measured(const Options& options, bool speaks) {
 }  // namespace
 
 Work declare_probe(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ProbeOptions>();
   app.add_option("--output", options->output,
                  "Also write the figures to this file, as JSON: map takes it as --fabric probed:FILE");
   app.add_flag(

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct ProfileOptions {
   std::string traffic;
   int pairs = 10;
   bool as_json = false;
@@ -51,7 +51,7 @@ std::vector<TrafficEntry> largest_pairs(const Traffic& traffic, int most) {
   return pairs;
 }
 
-Json json_of(const Traffic& traffic, const Options& options) {
+Json json_of(const Traffic& traffic, const ProfileOptions& options) {
   const TrafficFacts& facts = traffic.facts();
   const Totals totals = totals_of(traffic);
   const auto amount = [](const Amount& of) { return Json{{"bytes", of.bytes}, {"messages", of.messages}}; };
@@ -86,7 +86,7 @@ void append_histogram(std::string& text, const TrafficFacts& facts) {
   }
 }
 
-std::string table_of(const Traffic& traffic, const Options& options) {
+std::string table_of(const Traffic& traffic, const ProfileOptions& options) {
   const TrafficFacts& facts = traffic.facts();
   const Totals totals = totals_of(traffic);
   std::string text = fmt::format("{}{}\n", counted(traffic.rank_count(), "rank"),
@@ -110,7 +110,7 @@ std::string table_of(const Traffic& traffic, const Options& options) {
   return text;
 }
 
-std::string reported(const Options& options, bool speaks) {
+std::string reported(const ProfileOptions& options, bool speaks) {
   if (options.traffic.empty()) throw Error(ErrorKind::usage, "--traffic FILE is needed");
   if (!speaks) return "";
   const Traffic traffic = read_traffic(options.traffic);
@@ -120,7 +120,7 @@ std::string reported(const Options& options, bool speaks) {
 }  // namespace
 
 Work declare_profile(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ProfileOptions>();
   app.add_option("--traffic", options->traffic,
                  "What a program left that ran under libselvage_profile.so (HDF5), or CSV (*.csv)");
   app.add_option("--pairs", options->pairs, "How many pairs of ranks to list, those that sent most")

@@ -8,7 +8,7 @@
 namespace selvage::topo::tool {
 namespace {
 
-struct Options {
+struct ShowOptions {
   std::string file;
   bool as_json = false;
 };
@@ -16,7 +16,7 @@ struct Options {
 }  // namespace
 
 Work declare_show(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ShowOptions>();
   app.add_option("--from", options->file,
                  "Show what a file tells instead: of show --json, hwloc's XML, or NCCL's topology XML");
   app.add_flag("--json", options->as_json, "Print JSON, with the origin of each figure, instead of a table")

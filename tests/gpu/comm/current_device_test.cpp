@@ -91,7 +91,8 @@ TEST_P(CurrentDevice, IsKeptByHaloExchange) {
   for (const Initiation initiation : {Initiation::stream, Initiation::host, Initiation::queue}) {
     const HaloOptions<2> options{.width = 1, .initiation = initiation};
     std::optional<HaloExchange> halo;
-    if (!call("HaloExchange()", [&] { halo.emplace(space(), grid_of, options, u, v); })) continue;
+    ASSERT_TRUE(call("HaloExchange()", [&] { halo.emplace(space(), grid_of, options, u, v); }))
+        << to_string(initiation);
     std::optional<HaloExchange::Pending> pending;
     call("start", [&] { static_cast<void>(pending.emplace(halo->start(space(), u))); });
     call("finish", [&] { halo->finish(space(), std::move(*pending)); });
@@ -115,7 +116,8 @@ TEST_P(CurrentDevice, IsKeptByNodesOfAKokkosGraph) {
   halo.exchange(space(), u);
   Kokkos::Experimental::Graph<Kokkos::Cuda> graph(space());
   const auto root = graph.root_node();
-  if (!call("prepare_capture", [&] { halo.prepare_capture(u); })) GTEST_SKIP() << halo.explain();
+  // GPUs of a host map each other's memory, so the exchange needs no host.
+  ASSERT_TRUE(call("prepare_capture", [&] { halo.prepare_capture(u); })) << halo.explain();
   call("then_exchange", [&] { then_exchange(space(), root, halo, u); });
   for (int submission = 0; submission < 10; ++submission) graph.submit(space());
   space().fence();
@@ -146,7 +148,7 @@ TEST_P(CurrentDevice, IsKeptByTypedTransfer) {
 TEST_P(CurrentDevice, IsKeptByWindowTriggersAndCommandQueue) {
   const Context& context = own().context();
   std::optional<Window> window;
-  if (!call("Window()", [&] { window.emplace(space(), context, 4096); })) return;
+  ASSERT_TRUE(call("Window()", [&] { window.emplace(space(), context, 4096); }));
   std::optional<Triggers> triggers;
   const View local = grid().allocate<double, Kokkos::LayoutRight>("local", 1);
   call("Triggers()", [&] { triggers.emplace(space(), context); });

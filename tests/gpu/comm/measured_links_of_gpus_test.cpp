@@ -1,3 +1,4 @@
+#include "own_gpus.hpp"
 #include "temporary_directory.hpp"
 
 #include <selvage/comm/allreduce.hpp>
@@ -27,10 +28,7 @@ class MeasuredLinksOfGpus : public testing::Test {
   void SetUp() override {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     setenv("SELVAGE_PROBES", "off", 1);
-    const Context context(Space(), MPI_COMM_WORLD);
-    for (int rank = 1; rank < context.size(); ++rank) {
-      if (context.machine().same_gpu(0, rank)) GTEST_SKIP() << "ranks share a GPU: nothing lies between them";
-    }
+    if (!have_ranks_own_gpus()) GTEST_SKIP() << "ranks share a GPU: nothing lies between them";
     probes_ =
         topo::probe(MPI_COMM_WORLD, {.latency_bytes = {64}, .bandwidth_bytes = {1 << 20}, .repetitions = 1});
     ASSERT_TRUE(probes_.gpus.is_known()) << probes_.gpus.reason();

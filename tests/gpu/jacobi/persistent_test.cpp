@@ -1,3 +1,4 @@
+#include "../comm/own_gpus.hpp"
 #include "common/rank_sums.hpp"
 #include "jacobi/compare_serial.hpp"
 #include "jacobi/solver.hpp"
@@ -46,13 +47,15 @@ class SlabRun {
   Solver<Real, FivePoint> solver;
 };
 
-/// Ranks that share a GPU have no persistent form.
+/// Ranks that share a GPU have no persistent form; with GPUs of their own they must have one. Collective.
 template <class Real>
 std::string refusal(const Problem<2>& problem) {
   const Context context(MPI_COMM_WORLD);
   const Grid<2> grid(context,
                      {.cells = problem.cells, .periodic = problem.periodic, .ranks = {context.size(), 1}});
-  return refuse_persistent<Real>(grid);
+  const std::string reason = refuse_persistent<Real>(grid);
+  EXPECT_EQ(reason.empty(), test::have_ranks_own_gpus()) << reason;
+  return reason;
 }
 
 Problem<2> sample(std::int64_t rows, std::int64_t columns) {

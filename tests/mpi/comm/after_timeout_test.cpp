@@ -48,7 +48,7 @@ bool is_carried_by_proxy() {
 /// One rank exchanges one View, the other two: who waits for more runs out of time, and gives up its plan and its
 /// Context. The other one is done, and gives up its own when the first has long gone on.
 void run_out_of_time(MPI_Comm comm) {
-  const ScopedVariable milliseconds("SELVAGE_TIMEOUT_MS", "2000");
+  const ShortTimeout limit;
   const Context context(comm);
   const Grid<1> grid(context, {.cells = {20}});
   const auto u = grid.allocate<double>("u", 1);
@@ -64,7 +64,8 @@ void run_out_of_time(MPI_Comm comm) {
   EXPECT_EQ(error.has_value(), grid.rank() == 1 || !is_carried_by_proxy());
   if (error && is_carried_by_proxy()) {
     EXPECT_EQ(error->kind(), ErrorKind::timeout) << error->message();
-    EXPECT_NE(error->message().find("waited 2000 ms for rank 0 ("), std::string::npos) << error->message();
+    EXPECT_NE(error->message().find("waited " + short_timeout_ms + " ms for rank 0 ("), std::string::npos)
+        << error->message();
   }
   MPI_Barrier(comm);
   if (grid.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -138,7 +139,7 @@ TEST_P(AllreduceAfterATimeout, LeavesTheViewAlone) {
   int size = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (size != 2 || !on_host) GTEST_SKIP() << "for two ranks on a host";
-  const ScopedVariable milliseconds("SELVAGE_TIMEOUT_MS", "500");
+  const ShortTimeout limit;
   const ScopedVariable hosts("SELVAGE_LOGICAL_HOSTS", "2x1");
   const Context context(MPI_COMM_WORLD);
   const Kokkos::View<double*, Space> view("elements", 100);

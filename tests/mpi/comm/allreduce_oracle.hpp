@@ -96,6 +96,11 @@ T rounded(A value) {
   }
 }
 
+/// What is left of a number that travels as bf16, by the table of all such numbers.
+inline float rounded_to_bf16(float value) {
+  return widened(rounded<Bfloat16>(value));
+}
+
 /// What a rank holds before a reduction: sums and products of these depend on their order.
 template <class T>
 T value_at(int rank, std::int64_t index, int round) {

@@ -1,8 +1,8 @@
-#include "allreduce_oracle.hpp"
+#include "allreduce_cases.hpp"
+#include "rounds.hpp"
 
 #include <selvage/comm/allreduce.hpp>
 #include <selvage/comm/detail/signal.hpp>
-#include <selvage/error.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
@@ -11,7 +11,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <ostream>
 #include <random>
 #include <string>
 #include <vector>
@@ -75,16 +74,8 @@ class Stressed {
 
 using Algorithm = AllreduceAlgorithm;
 
-struct Case {
-  std::string name;
-  AllreduceOptions options;
-  bool by_messages = false;
-
-  friend void PrintTo(const Case& tested, std::ostream* out) { *out << tested.name; }
-};
-
-std::vector<Case> cases() {
-  std::vector<Case> all;
+std::vector<AllreduceCase> cases() {
+  std::vector<AllreduceCase> all;
   for (const auto algorithm :
        {Algorithm::one_shot_ll128, Algorithm::two_shot_ll128, Algorithm::two_shot_push,
         Algorithm::two_shot_copy_engine, Algorithm::copy_engine, Algorithm::multi_ring})
@@ -93,11 +84,9 @@ std::vector<Case> cases() {
   for (const auto algorithm :
        {Algorithm::one_shot, Algorithm::two_shot, Algorithm::gsb, Algorithm::hierarchical, Algorithm::mpi,
         Algorithm::btb, Algorithm::recursive_doubling, Algorithm::ring, Algorithm::segmented_ring}) {
-    const bool by_messages = algorithm == Algorithm::mpi || algorithm == Algorithm::recursive_doubling ||
-                             algorithm == Algorithm::ring || algorithm == Algorithm::segmented_ring;
-    all.push_back({std::string(to_string(algorithm)), {.algorithm = algorithm, .fast = true}, by_messages});
+    all.push_back({std::string(to_string(algorithm)), {.algorithm = algorithm, .fast = true}});
   }
-  all.push_back({"pipelined", {.algorithm = Algorithm::pipelined, .fast = true, .group_size = 2}, true});
+  all.push_back({"pipelined", {.algorithm = Algorithm::pipelined, .fast = true, .group_size = 2}});
   all.push_back({"hierarchical_btb_btb",
                  {.algorithm = Algorithm::hierarchical,
                   .fast = true,
@@ -106,25 +95,33 @@ std::vector<Case> cases() {
   return all;
 }
 
-class AllreduceStress : public testing::TestWithParam<Case> {};
+/// Messages take ten times as long.
+bool by_messages(const AllreduceOptions& options) {
+  return !this_job().is_on_one_host() || options.algorithm == Algorithm::mpi ||
+         options.algorithm == Algorithm::recursive_doubling || options.algorithm == Algorithm::ring ||
+         options.algorithm == Algorithm::segmented_ring || options.algorithm == Algorithm::pipelined;
+}
 
-INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, AllreduceStress, testing::ValuesIn(cases()),
+class AllreduceStress : public testing::TestWithParam<AllreduceCase> {};
+
+INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, AllreduceStress, testing::ValuesIn(running(cases())),
                          [](const auto& tested) { return tested.param.name; });
+
+TEST(AllreduceStressCases, AreRefusedWhereTheyDontRun) {
+  // On GPUs of a host, `pipelined` needs groups of two.
+  expect_others_refused(
+      cases(),
+      {.on_one_host = 11, .on_several_hosts = 8, .on_gpus_of_one_host = 12, .on_gpus_of_several_hosts = 4});
+}
 
 /// Back to back, of sizes that take turns, with ranks that are late now and then.
 TEST_P(AllreduceStress, StaysExactWhoeverIsLate) {
   const Context context(MPI_COMM_WORLD);
   std::vector<std::unique_ptr<Stressed>> sizes;
-  try {
-    // The last has several chunks per block on GPUs.
-    for (const std::int64_t count : {1, 33, 1000, on_host ? 4099 : 400'001})
-      sizes.push_back(std::make_unique<Stressed>(context, count, GetParam().options));
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::unsupported) throw;
-    GTEST_SKIP() << error.message();
-  }
-  const bool by_messages = GetParam().by_messages || context.machine().host_count() > 1;
-  const int rounds = by_messages ? 10'000 : 100'000;
+  // The last has several chunks per block on GPUs.
+  for (const std::int64_t count : {1, 33, 1000, on_host ? 4099 : 400'001})
+    sizes.push_back(std::make_unique<Stressed>(context, count, GetParam().options));
+  const int rounds = by_messages(GetParam().options) ? stress_rounds(10'000) : stress_rounds();
   std::minstd_rand dice(static_cast<unsigned>(context.rank() + 1));
   for (int round = 0; round < rounds; ++round) {
     if (dice() % 64 == 0) sched_yield();

@@ -1,3 +1,4 @@
+#include "allreduce_cases.hpp"
 #include "allreduce_elements.hpp"
 #include "thrown.hpp"
 
@@ -8,7 +9,6 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
-#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,16 +19,8 @@ namespace {
 using Algorithm = AllreduceAlgorithm;
 using Operation = ReduceOperation;
 
-struct Case {
-  std::string name;
-  AllreduceOptions options;
-  bool is_shared = false;
-
-  friend void PrintTo(const Case& tested, std::ostream* out) { *out << tested.name; }
-};
-
-std::vector<Case> cases() {
-  std::vector<Case> all{{"chosen", {}}, {"chosen_shared", {}, true}};
+std::vector<AllreduceCase> cases() {
+  std::vector<AllreduceCase> all{{"chosen", {}}, {"chosen_shared", {}, true}};
   for (const auto algorithm : {Algorithm::one_shot, Algorithm::two_shot}) {
     all.push_back({std::string(to_string(algorithm)), {.algorithm = algorithm}});
     all.push_back({all.back().name + "_shared", {.algorithm = algorithm}, true});
@@ -57,14 +49,13 @@ std::vector<Case> cases() {
   return all;
 }
 
-class AllreduceConformance : public testing::TestWithParam<Case> {
+class AllreduceConformance : public testing::TestWithParam<AllreduceCase> {
  protected:
   AllreduceConformance() : context_(MPI_COMM_WORLD) {}
 
   void SetUp() override {
-    Kokkos::View<double*, Space> view("probe", 1);
-    const auto error = thrown_by([&] { Allreduce(Space(), context_, GetParam().options, view); });
-    if (error && error->kind() == ErrorKind::unsupported) GTEST_SKIP() << error->message();
+    if (must_run(GetParam())) return;
+    if (const auto refusal = refusal_of(context_, GetParam())) GTEST_SKIP() << refusal->message();
   }
   [[nodiscard]] AllreduceOptions options(Operation operation) const {
     AllreduceOptions options = GetParam().options;
@@ -114,8 +105,14 @@ class AllreduceConformance : public testing::TestWithParam<Case> {
   const Context context_;
 };
 
-INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, AllreduceConformance, testing::ValuesIn(cases()),
+INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, AllreduceConformance, testing::ValuesIn(running(cases())),
                          [](const auto& tested) { return tested.param.name; });
+
+TEST(AllreduceCases, AreRefusedWhereTheyDontRun) {
+  expect_others_refused(
+      cases(),
+      {.on_one_host = 27, .on_several_hosts = 22, .on_gpus_of_one_host = 16, .on_gpus_of_several_hosts = 6});
+}
 
 TEST_P(AllreduceConformance, OfDoubles) {
   expect_right_for_all<double>();

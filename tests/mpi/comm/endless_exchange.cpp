@@ -33,7 +33,7 @@ struct PutAll {
   }
 };
 
-constexpr int rounds_before = 1000;
+constexpr int rounds_before = 50;
 
 void reduce_until_dead(std::string_view manner) {
   const selvage::Context context(MPI_COMM_WORLD);

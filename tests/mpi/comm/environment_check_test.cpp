@@ -57,6 +57,8 @@ INSTANTIATE_TEST_SUITE_P(
     EnvironmentCheck, BadVariable,
     testing::Values(
         Bad{"SELVAGE_TIMEOUT_MS", "0", "SELVAGE_TIMEOUT_MS=0 is not a whole number from 1 to 86400000"},
+        Bad{"SELVAGE_SETUP_TIMEOUT_MS", "soon",
+            "SELVAGE_SETUP_TIMEOUT_MS=soon is not a whole number from 1 to 86400000"},
         Bad{"SELVAGE_TRANSPORT", "pigeon",
             "SELVAGE_TRANSPORT=pigeon: \"pigeon\" is no transport: there are peer, copy_engine, mpi_direct, "
             "mpi_staged, ring"},

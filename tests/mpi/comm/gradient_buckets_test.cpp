@@ -197,10 +197,10 @@ TEST_F(GradientBucketsTest, RoundToBf16OnTheWireWhereAsked) {
         float sum = 0;
         for (int rank = 0; rank < context_.size(); ++rank) {
           const float value = value_at<float>(rank, g * 10'007 + static_cast<std::int64_t>(i), number);
-          sum += to_float(from_float<Bfloat16>(value));
+          sum += rounded_to_bf16(value);
         }
         const float average = sum / static_cast<float>(context_.size());
-        ASSERT_TRUE(same_bits(values(i), to_float(from_float<Bfloat16>(average)))) << g << ", " << i;
+        ASSERT_TRUE(same_bits(values(i), rounded_to_bf16(average))) << g << ", " << i;
       }
     }
   }

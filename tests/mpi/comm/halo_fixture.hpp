@@ -1,5 +1,6 @@
 #pragma once
 
+#include "job.hpp"
 #include "thrown.hpp"
 
 #include <selvage/comm/halo_exchange.hpp>
@@ -24,15 +25,61 @@ using Index = std::array<std::int64_t, 4>;  ///< cell indices, then the componen
 inline constexpr bool on_host =
     Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
 
-/// Collective: whether Views of Grid::allocate can go over a transport between all ranks. Not every MPI takes
-/// device pointers, and there are no peers across hosts.
-inline bool is_available(const Context& context, Transport transport) {
+/// Every transport of halos.
+inline const std::vector<Transport> halo_transports{Transport::peer, Transport::copy_engine,
+                                                    Transport::mpi_direct, Transport::mpi_staged};
+
+/// Whether a transport can carry halos between all ranks of this job, in Views of Grid::allocate.
+inline bool can_carry(Transport transport) {
+  if (this_job().ranks() == 1) return true;  // its own ghosts, by a copy
+  if (transport == Transport::peer) return this_job().is_on_one_host();
+  if (transport == Transport::copy_engine)
+    return !on_host && this_job().is_on_one_host() && !is_carried_by_proxy();
+  return true;
+}
+/// Only what depends on the MPI may be refused then: few take GPU memory.
+inline bool must_carry(Transport transport) {
+  return can_carry(transport) && (on_host || transport != Transport::mpi_direct);
+}
+inline std::vector<Transport> carrying_transports() {
+  return cases_where(halo_transports, can_carry);
+}
+
+/// Collective: the error that the library refuses halos over a transport with.
+inline std::optional<Error> refusal_of(const Context& context, Transport transport) {
   const Grid<1> ring(context, {.cells = {context.size()}, .periodic = {true}});
   const auto view = ring.allocate<double>("probe", 1);
-  const auto error =
-      thrown_by([&] { const HaloExchange halo(Space(), ring, {.width = 1, .transport = transport}, view); });
-  EXPECT_TRUE(!error || error->kind() == ErrorKind::unsupported) << error->message();
+  return thrown_by(
+      [&] { const HaloExchange halo(Space(), ring, {.width = 1, .transport = transport}, view); });
+}
+
+/// Collective: whether a transport carries halos between all ranks.
+inline bool is_available(const Context& context, Transport transport) {
+  const auto error = refusal_of(context, transport);
+  if (error) {
+    EXPECT_FALSE(must_carry(transport)) << error->message();
+    EXPECT_EQ(to_string(error->kind()), to_string(ErrorKind::unsupported)) << error->message();
+  } else {
+    EXPECT_TRUE(can_carry(transport)) << to_string(transport);
+  }
   return !error;
+}
+
+/// Collective: whether the MPI that the job runs with keeps a transport from it.
+inline bool is_refused(const Context& context, Transport transport) {
+  return !must_carry(transport) && !is_available(context, transport);
+}
+
+/// Collective: as many transports as stated carry halos, and the library refuses all others.
+inline void expect_other_transports_refused() {
+  const Context context(MPI_COMM_WORLD);
+  const LeastCases least{.on_one_host = 3,
+                         .on_several_hosts = 2,
+                         .on_gpus_of_one_host = is_carried_by_proxy() ? 2U : 3U,
+                         .on_gpus_of_several_hosts = 1};
+  std::size_t available = 0;
+  for (const Transport transport : halo_transports) available += is_available(context, transport) ? 1 : 0;
+  EXPECT_GE(available, least.here(!on_host));
 }
 
 /// Collective: the transport chosen where peers can't be mapped.

@@ -1,3 +1,4 @@
+#include "job.hpp"
 #include "thrown.hpp"
 
 #include <selvage/comm/halo_graph.hpp>
@@ -7,8 +8,9 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
-#include <cstdio>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace selvage::test {
 namespace {
@@ -221,26 +223,80 @@ TEST_F(KokkosGraph, ExchangesSeveralViewsInOneNode) {
   expect_exact(halo, count);
 }
 
-TEST_F(KokkosGraph, SaysWhatCannotBeCaptured) {
-  if (on_host) GTEST_SKIP() << "on hosts every exchange can be a node";
-  if (context_.size() == 1) GTEST_SKIP() << "a rank alone exchanges by a copy, whatever is forced";
-  for (const Initiation initiation : {Initiation::host, Initiation::stream}) {
-    const Transport transport = initiation == Initiation::host ? Transport::peer : Transport::mpi_staged;
-    HaloOptions<2> options{.width = 1, .transport = transport};
-    if (initiation == Initiation::host) options.initiation = initiation;
-    if (const auto refused = thrown_by([&] { HaloExchange unused = plan(options); })) {
-      std::printf("%s is not available here: %s\n", std::string(to_string(transport)).c_str(),
-                  refused->message().c_str());
-      continue;
-    }
-    HaloExchange halo = plan(options);
-    const std::string message = message_on_all_ranks(ErrorKind::unsupported, [&] {
-      const auto graph = Kokkos::Experimental::create_graph(
-          space_, [&](const auto& root) { then_exchange(space_, root, halo, u_); });
-    });
-    EXPECT_NE(message.find("can be captured"), std::string::npos) << message;
-    halo.exchange(space_, u_);
+struct Carrier {
+  std::string name;
+  Transport transport;
+  std::optional<Initiation> initiation = {};
+};
+std::string name_of(const testing::TestParamInfo<Carrier>& tested) {
+  return tested.param.name;
+}
+
+/// On a GPU a node is captured, so what needs the host can't be one; a rank alone exchanges by a copy. On hosts every
+/// exchange is a node.
+bool can_be_captured(const Carrier& carrier) {
+  return on_host || this_job().ranks() == 1 ||
+         (carrier.initiation != Initiation::host &&
+          (carrier.transport == Transport::peer || carrier.transport == Transport::copy_engine));
+}
+/// Those that every MPI and machine has.
+std::vector<Carrier> carriers(bool captured) {
+  std::vector<Carrier> all{{"mpi_staged", Transport::mpi_staged}};
+  if (this_job().is_on_one_host()) {
+    all.push_back({"peer", Transport::peer});
+    all.push_back({"peer_host", Transport::peer, Initiation::host});
+    if (!on_host) all.push_back({"copy_engine", Transport::copy_engine});
   }
+  return cases_where(all, [&](const Carrier& carrier) { return can_be_captured(carrier) == captured; });
+}
+
+class KokkosGraphOf : public KokkosGraph, public testing::WithParamInterface<Carrier> {
+ protected:
+  [[nodiscard]] HaloExchange plan_it() const {
+    HaloOptions<2> options{.width = 1, .transport = GetParam().transport};
+    options.initiation = GetParam().initiation;
+    return plan(options);
+  }
+};
+class KokkosGraphRefusal : public KokkosGraphOf {};
+
+TEST_P(KokkosGraphOf, ACarrierExchangesBetweenItsKernels) {
+  HaloExchange halo = plan_it();
+  run_round(halo, u_);
+  auto graph =
+      Kokkos::Experimental::create_graph(space_, [&](const auto& root) { add_round(root, halo, u_); });
+  const int count = submissions() / 10;
+  for (int submission = 0; submission < count; ++submission) graph.submit();
+  expect_exact(halo, count + 1.0);
+}
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(KokkosGraphOf);
+INSTANTIATE_TEST_SUITE_P(EveryCarrier, KokkosGraphOf, testing::ValuesIn(carriers(true)), name_of);
+
+TEST_P(KokkosGraphRefusal, SaysWhatCannotBeCaptured) {
+  HaloExchange halo = plan_it();
+  const std::string message = message_on_all_ranks(ErrorKind::unsupported, [&] {
+    const auto graph = Kokkos::Experimental::create_graph(
+        space_, [&](const auto& root) { then_exchange(space_, root, halo, u_); });
+  });
+  EXPECT_NE(message.find("can be captured"), std::string::npos) << message;
+  halo.exchange(space_, u_);
+}
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(KokkosGraphRefusal);
+INSTANTIATE_TEST_SUITE_P(EveryCarrier, KokkosGraphRefusal, testing::ValuesIn(carriers(false)), name_of);
+
+/// Three on a host of one kind or another; of GPUs, two of four can be captured where there are several.
+TEST(KokkosGraphCarriers, AreAsManyAsStated) {
+  const bool is_alone = this_job().ranks() == 1;
+  const LeastCases captured{.on_one_host = 3,
+                            .on_several_hosts = 1,
+                            .on_gpus_of_one_host = is_alone ? 4U : 2U,
+                            .on_gpus_of_several_hosts = 0};
+  EXPECT_EQ(carriers(true).size(), captured.here(!on_host));
+  const LeastCases refused{.on_one_host = 0,
+                           .on_several_hosts = 0,
+                           .on_gpus_of_one_host = is_alone ? 0U : 2U,
+                           .on_gpus_of_several_hosts = 1};
+  EXPECT_EQ(carriers(false).size(), refused.here(!on_host));
 }
 
 }  // namespace

@@ -56,6 +56,12 @@ class ListErrors : public ListForms {
   }
 };
 
+class ListErrorsOfSeveralRanks : public ListErrors {};
+/// With more, over MPI, a rank may wait for one that has nothing to send in the other call.
+class ListErrorsOfTwoRanks : public ListErrors {};
+/// Ranks that aren't neighbours, though these are named.
+class ListErrorsOfFarRanks : public ListErrors {};
+
 TEST_P(ListErrors, SayThatAFinishNeedsItsOwnStart) {
   ListHalo first = ring();
   ListHalo second = ring();
@@ -101,8 +107,7 @@ TEST_P(ListErrors, CountParticlesAndRanks) {
                    "the list of " + last_rank() + " names 2 particles and 1 rank");
 }
 
-TEST_P(ListErrors, RefuseARankThatIsNoNeighbour) {
-  if (!GetParam().names_neighbours || size() < 2 * reach + 2) GTEST_SKIP() << "all ranks are neighbours";
+TEST_P(ListErrorsOfFarRanks, RefuseARankThatIsNoNeighbour) {
   ListHalo halo = ring();
   const int far = (rank() + reach + 1) % size();
   const auto error = thrown_by(
@@ -113,8 +118,7 @@ TEST_P(ListErrors, RefuseARankThatIsNoNeighbour) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-TEST_P(ListErrors, TellNeighboursWhichViewIsTooSmall) {
-  if (size() == 1) GTEST_SKIP() << "for several ranks";
+TEST_P(ListErrorsOfSeveralRanks, TellNeighboursWhichViewIsTooSmall) {
   ListHalo halo = ring();
   const Values x("x", last() ? 12 : 13);
   const auto gather = [&] { return thrown_by([&] { gather_and_check(halo, x); }); };
@@ -131,8 +135,7 @@ TEST_P(ListErrors, TellNeighboursWhichViewIsTooSmall) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-TEST_P(ListErrors, FindOtherFields) {
-  if (size() == 1) GTEST_SKIP() << "for several ranks";
+TEST_P(ListErrorsOfSeveralRanks, FindOtherFields) {
   ListHalo halo = ring();
   // More than a landing block's first size, on one side.
   const Values x("x", 13);
@@ -155,8 +158,7 @@ TEST_P(ListErrors, FindOtherFields) {
 }
 
 /// One rank's message fits the landing block that there is, the other's doesn't.
-TEST_P(ListErrors, FindOtherFieldsWhereBlocksMustGrow) {
-  if (size() != 2) GTEST_SKIP() << "for two ranks";
+TEST_P(ListErrorsOfTwoRanks, FindOtherFieldsWhereBlocksMustGrow) {
   constexpr int count = 300;
   const std::vector<int> ids(count, 1);
   ListHalo halo(Space(), context_, 10, on_device(ids), on_device(std::vector<int>(count, after())),
@@ -176,9 +178,7 @@ TEST_P(ListErrors, FindOtherFieldsWhereBlocksMustGrow) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-TEST_P(ListErrors, FindOtherCalls) {
-  // With more, over MPI, a rank may wait for one that has nothing to send in the other call.
-  if (size() != 2) GTEST_SKIP() << "for two ranks";
+TEST_P(ListErrorsOfTwoRanks, FindOtherCalls) {
   ListHalo halo = ring();
   const Values x("x", 13);
   const auto error = thrown_by([&] {
@@ -198,48 +198,23 @@ TEST_P(ListErrors, FindOtherCalls) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-TEST_P(ListErrors, NameTheRankThatIsLate) {
-  if (size() == 1) GTEST_SKIP() << "nobody to wait for";
-  const ShortTimeout limit;
-  const Context context(MPI_COMM_WORLD);
-  ListHalo halo = ring(context);
-  const Values x("x", 13);
-  for (int round = 0; round < 3; ++round) halo.gather(Space(), x);
-  if (!last()) {
-    const auto error = thrown_by([&] { gather_and_check(halo, x); });
-    if (after() == 0 || rank() == 0) {
-      ASSERT_TRUE(error.has_value());
-      EXPECT_EQ(error->kind(), ErrorKind::timeout) << error->what();
-      EXPECT_TRUE(contains(error->message(),
-                           "a list's gather waited " + short_timeout_ms + " ms for " + last_rank() + " ("))
-          << error->what();
-      EXPECT_TRUE(contains(error->message(), " epoch 5 wanted")) << error->what();
-    }
-  }
-  MPI_Barrier(MPI_COMM_WORLD);
-}
+INSTANTIATE_TEST_SUITE_P(EveryPath, ListErrors, running_list_forms(), name_of_form);
 
-TEST_P(ListErrors, NameTheRankThatIsLateToARebuild) {
-  if (size() == 1) GTEST_SKIP() << "nobody to wait for";
-  if (GetParam().transport) GTEST_SKIP() << "a rebuild goes over MPI, whatever carries ghosts";
-  const ShortTimeout limit;
-  const Context context(MPI_COMM_WORLD);
-  ListHalo halo = ring(context);
-  if (!last()) {
-    const auto error = thrown_by([&] {
-      halo.rebuild(Space(), 10, on_device(std::vector<int>{5}), on_device(std::vector<int>{after()}));
-    });
-    if (rank() == 0) {
-      ASSERT_TRUE(error.has_value());
-      EXPECT_EQ(error->kind(), ErrorKind::timeout) << error->what();
-      EXPECT_TRUE(contains(error->message(), "waited " + short_timeout_ms + " ms for ")) << error->what();
-      EXPECT_TRUE(contains(error->message(), last_rank())) << error->what();
-    }
-  }
-  MPI_Barrier(MPI_COMM_WORLD);
-}
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ListErrorsOfSeveralRanks);
+INSTANTIATE_TEST_SUITE_P(EveryPath, ListErrorsOfSeveralRanks, running_list_forms(this_job().ranks() > 1),
+                         name_of_form);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ListErrorsOfTwoRanks);
+INSTANTIATE_TEST_SUITE_P(EveryPath, ListErrorsOfTwoRanks, running_list_forms(this_job().ranks() == 2),
+                         name_of_form);
 
-INSTANTIATE_TEST_SUITE_P(EveryPath, ListErrors, every_list_form(), name_of_form);
+std::vector<ListForm> forms_of_far_ranks() {
+  if (this_job().ranks() < 2 * named_reach + 2) return {};
+  return cases_where(every_list_form,
+                     [](const ListForm& form) { return can_run(form) && form.names_neighbours; });
+}
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ListErrorsOfFarRanks);
+INSTANTIATE_TEST_SUITE_P(EveryPath, ListErrorsOfFarRanks, testing::ValuesIn(forms_of_far_ranks()),
+                         name_of_form);
 
 class ListChoices : public testing::Test {
  protected:

@@ -1,15 +1,17 @@
 #pragma once
 
+#include "job.hpp"
 #include "thrown.hpp"
 
 #include <selvage/comm/context.hpp>
-#include <selvage/comm/list_options.hpp>
+#include <selvage/comm/list_halo.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
 #include <mpi.h>
 
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -138,49 +140,90 @@ struct ListForm {
   bool names_neighbours = false;
 };
 
+inline constexpr int named_reach = 2;
+
+/// Whether a form can reach all ranks of this job, by how its transport reaches them.
+inline bool can_run(const ListForm& form) {
+  if (this_job().ranks() == 1) return true;  // its own particles, by a copy
+  if (form.transport == Transport::peer) return this_job().is_on_one_host();
+  return on_host || form.transport != Transport::mpi_direct || form.initiation != Initiation::stream;
+}
+/// Only what depends on the MPI may be refused then: few take GPU memory.
+inline bool must_run(const ListForm& form) {
+  return can_run(form) && (on_host || form.transport != Transport::mpi_direct);
+}
+
+inline ListOptions options_of(const ListForm& form, const Context& context) {
+  ListOptions options{.neighbours = {}, .transport = form.transport, .initiation = form.initiation};
+  if (form.names_neighbours)
+    options.neighbours = RandomLists(context.size(), 0, 1, named_reach).neighbours_of(context.rank());
+  return options;
+}
+
+/// Collective: the error that the library refuses a form with.
+inline std::optional<Error> refusal_of(const ListForm& form, const Context& context) {
+  const int after = (context.rank() + 1) % context.size();
+  return thrown_by([&] {
+    const ListHalo halo(Space(), context, 10, on_device(std::vector<int>{1}),
+                        on_device(std::vector<int>{after}), options_of(form, context));
+  });
+}
+
 class ListForms : public testing::TestWithParam<ListForm> {
  protected:
-  static constexpr int reach = 2;
+  static constexpr int reach = named_reach;
 
-  /// Skips what these ranks can't do.
   void SetUp() override {
-    const bool one_host = context_.machine().host_count() == 1;
-    if (GetParam().transport == Transport::peer && !one_host) GTEST_SKIP() << "no peers across hosts";
-    if (GetParam().transport == Transport::mpi_direct && !on_host)
-      GTEST_SKIP() << "MPI may not take GPU memory";
-    if (GetParam().initiation == Initiation::stream && GetParam().transport != Transport::peer && !on_host)
-      GTEST_SKIP() << "MPI is called after a fence";
+    if (must_run(GetParam())) return;
+    if (const auto refusal = refusal_of(GetParam(), context_)) {
+      ASSERT_EQ(to_string(refusal->kind()), to_string(ErrorKind::unsupported)) << refusal->message();
+      GTEST_SKIP() << refusal->message();
+    }
   }
   [[nodiscard]] int rank() const { return context_.rank(); }
   [[nodiscard]] int size() const { return context_.size(); }
   [[nodiscard]] RandomLists lists(unsigned seed, int most_owned = 50) const {
     return {size(), seed, most_owned, reach};
   }
-  [[nodiscard]] ListOptions options() const {
-    ListOptions options{
-        .neighbours = {}, .transport = GetParam().transport, .initiation = GetParam().initiation};
-    if (GetParam().names_neighbours) options.neighbours = lists(0).neighbours_of(rank());
-    return options;
-  }
+  [[nodiscard]] ListOptions options() const { return options_of(GetParam(), context_); }
 
   const Context context_{MPI_COMM_WORLD};
 };
 
-inline auto every_list_form() {
-  return testing::Values(ListForm{"chosen"}, ListForm{"chosen_named", {}, {}, true},
-                         ListForm{"peer_stream", Transport::peer, Initiation::stream},
-                         ListForm{"peer_host_named", Transport::peer, Initiation::host, true},
-                         ListForm{"peer_named", Transport::peer, {}, true},
-                         ListForm{"peer_kernel", Transport::peer, Initiation::kernel},
-                         ListForm{"peer_kernel_named", Transport::peer, Initiation::kernel, true},
-                         ListForm{"queue", {}, Initiation::queue},
-                         ListForm{"mpi_staged_queue_named", Transport::mpi_staged, Initiation::queue, true},
-                         ListForm{"mpi_direct_queue", Transport::mpi_direct, Initiation::queue},
-                         ListForm{"mpi_direct_stream_named", Transport::mpi_direct, Initiation::stream, true},
-                         ListForm{"mpi_direct_host", Transport::mpi_direct, Initiation::host},
-                         ListForm{"mpi_staged_named", Transport::mpi_staged, {}, true},
-                         ListForm{"mpi_staged_host", Transport::mpi_staged, Initiation::host});
+inline const std::vector<ListForm> every_list_form{
+    ListForm{"chosen"},
+    ListForm{"chosen_named", {}, {}, true},
+    ListForm{"peer_stream", Transport::peer, Initiation::stream},
+    ListForm{"peer_host_named", Transport::peer, Initiation::host, true},
+    ListForm{"peer_named", Transport::peer, {}, true},
+    ListForm{"peer_kernel", Transport::peer, Initiation::kernel},
+    ListForm{"peer_kernel_named", Transport::peer, Initiation::kernel, true},
+    ListForm{"queue", {}, Initiation::queue},
+    ListForm{"mpi_staged_queue_named", Transport::mpi_staged, Initiation::queue, true},
+    ListForm{"mpi_direct_queue", Transport::mpi_direct, Initiation::queue},
+    ListForm{"mpi_direct_stream_named", Transport::mpi_direct, Initiation::stream, true},
+    ListForm{"mpi_direct_host", Transport::mpi_direct, Initiation::host},
+    ListForm{"mpi_staged_named", Transport::mpi_staged, {}, true},
+    ListForm{"mpi_staged_host", Transport::mpi_staged, Initiation::host}};
+/// Those that run in this job, where a test says something of it at all.
+inline auto running_list_forms(bool applies = true) {
+  return testing::ValuesIn(applies ? cases_where(every_list_form, can_run) : std::vector<ListForm>());
 }
+
+/// Collective: as many forms as stated run, and the library refuses all others.
+inline void expect_other_forms_refused() {
+  const Context context(MPI_COMM_WORLD);
+  const LeastCases least{
+      .on_one_host = 14, .on_several_hosts = 9, .on_gpus_of_one_host = 11, .on_gpus_of_several_hosts = 6};
+  EXPECT_GE(cases_where(every_list_form, must_run).size(), least.here(!on_host));
+  for (const ListForm& form : every_list_form) {
+    if (can_run(form)) continue;
+    const auto error = refusal_of(form, context);
+    EXPECT_EQ(error ? to_string(error->kind()) : "nothing was thrown", to_string(ErrorKind::unsupported))
+        << form.name;
+  }
+}
+
 inline std::string name_of_form(const testing::TestParamInfo<ListForm>& tested) {
   return tested.param.name;
 }

@@ -244,7 +244,11 @@ TEST_P(ListHalos, LeaveOwnedParticlesReadableBetweenStartAndFinish) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryPath, ListHalos, every_list_form(), name_of_form);
+TEST(ListHaloForms, AreRefusedWhereTheyDontRun) {
+  expect_other_forms_refused();
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryPath, ListHalos, running_list_forms(), name_of_form);
 
 }  // namespace
 }  // namespace selvage::test

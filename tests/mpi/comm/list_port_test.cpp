@@ -73,7 +73,7 @@ class ListPorts : public testing::Test {
   static constexpr int threads = on_host ? 1 : 64;
 
   void SetUp() override {
-    if (context_.machine().host_count() != 1) GTEST_SKIP() << "no peers across hosts";
+    if (!this_job().is_on_one_host()) GTEST_SKIP() << "no peers across hosts";
   }
   [[nodiscard]] int rank() const { return context_.rank(); }
   [[nodiscard]] int size() const { return context_.size(); }
@@ -230,13 +230,19 @@ TEST_F(ListPorts, RefuseGhostsOfOtherSizes) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-TEST_F(ListPorts, AreRefusedWhereKernelsCantPut) {
-  ListHalo halo(Space(), context_, 1, on_device(std::vector<int>{0}), on_device(std::vector<int>{rank()}),
-                {.transport = Transport::mpi_staged});
-  EXPECT_FALSE(halo.has_device());
-  const auto error = thrown_by([&] { static_cast<void>(halo.device<Ghost>(Space())); });
-  ASSERT_TRUE(error.has_value());
-  EXPECT_EQ(error->kind(), ErrorKind::unsupported);
+/// Over messages, and, however they are carried, between hosts.
+TEST(ListPortRefusals, SayWhereKernelsCantPut) {
+  const Context context(MPI_COMM_WORLD);
+  std::vector<ListOptions> all{{.transport = Transport::mpi_staged}};
+  if (!this_job().is_on_one_host()) all.push_back({.initiation = Initiation::kernel});
+  for (const ListOptions& options : all) {
+    ListHalo halo(Space(), context, 1, on_device(std::vector<int>{0}),
+                  on_device(std::vector<int>{context.rank()}), options);
+    EXPECT_FALSE(halo.has_device());
+    const auto error = thrown_by([&] { static_cast<void>(halo.device<Ghost>(Space())); });
+    ASSERT_TRUE(error.has_value());
+    EXPECT_EQ(error->kind(), ErrorKind::unsupported);
+  }
 }
 
 }  // namespace

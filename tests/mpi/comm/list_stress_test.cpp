@@ -1,4 +1,5 @@
 #include "list_fixture.hpp"
+#include "rounds.hpp"
 
 #include <selvage/comm/list_halo.hpp>
 
@@ -92,10 +93,10 @@ class ListStress : public ListForms {
 };
 
 TEST_P(ListStress, KeepsGhostsAndSumsExactThroughRebuilds) {
-  EXPECT_EQ(on_all_ranks(run(10'000)), 0);
+  EXPECT_EQ(on_all_ranks(run(stress_rounds())), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryPath, ListStress, every_list_form(), name_of_form);
+INSTANTIATE_TEST_SUITE_P(EveryPath, ListStress, running_list_forms(), name_of_form);
 
 int open_files() {
   int count = 0;

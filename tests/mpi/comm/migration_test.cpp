@@ -79,6 +79,7 @@ class Everything {
 };
 
 class Migrations : public ListForms {};
+class MigrationsOfSeveralRanks : public ListForms {};
 
 TEST_P(Migrations, MoveAllFieldsInOneOrder) {
   for (const int per_rank : {7, 400}) {
@@ -124,8 +125,7 @@ TEST_P(Migrations, MoveAllFieldsInOneOrder) {
   }
 }
 
-TEST_P(Migrations, SayWhichViewIsTooSmallAndHowMuchItNeeds) {
-  if (size() == 1) GTEST_SKIP() << "nobody to get particles from";
+TEST_P(MigrationsOfSeveralRanks, SayWhichViewIsTooSmallAndHowMuchItNeeds) {
   Migration migration(Space(), context_, options());
   // All of the last rank's go to the first, which is its neighbour.
   const bool last = rank() == size() - 1;
@@ -144,7 +144,14 @@ TEST_P(Migrations, SayWhichViewIsTooSmallAndHowMuchItNeeds) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryPath, Migrations, every_list_form(), name_of_form);
+INSTANTIATE_TEST_SUITE_P(EveryPath, Migrations, running_list_forms(), name_of_form);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(MigrationsOfSeveralRanks);
+INSTANTIATE_TEST_SUITE_P(EveryPath, MigrationsOfSeveralRanks, running_list_forms(this_job().ranks() > 1),
+                         name_of_form);
+
+TEST(MigrationForms, AreRefusedWhereTheyDontRun) {
+  expect_other_forms_refused();
+}
 
 TEST(MigrationErrors, NameTheParticleWhoseOwnerDoesntExist) {
   const Context context(MPI_COMM_WORLD);

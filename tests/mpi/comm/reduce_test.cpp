@@ -140,9 +140,6 @@ int wrong_after_reduce(HaloExchange& halo, const TestField<Kind>& field, const O
   return on_all_ranks(wrong);
 }
 
-constexpr std::array every_transport{Transport::peer, Transport::copy_engine, Transport::mpi_direct,
-                                     Transport::mpi_staged};
-
 template <class Kind, class... Operations>
 void expect_reductions(const HaloCase<Kind::D>& halo_case, const Operations&... operations) {
   SCOPED_TRACE(halo_case.name);
@@ -151,8 +148,8 @@ void expect_reductions(const HaloCase<Kind::D>& halo_case, const Operations&... 
       context, {.cells = halo_case.cells, .periodic = halo_case.periodic, .ranks = halo_case.ranks});
   const TestField<Kind> field(grid, halo_case.width, Home::shared);
   const Oracle<Kind> oracle(grid, halo_case);
-  for (const Transport transport : every_transport) {
-    if (!is_available(context, transport)) continue;
+  for (const Transport transport : carrying_transports()) {
+    if (is_refused(context, transport)) continue;
     HaloExchange halo(Space(), grid,
                       {.width = halo_case.width, .corners = halo_case.corners, .transport = transport},
                       field.view());
@@ -184,6 +181,10 @@ const std::vector<HaloCase<3>>& cases() {
       {"one_sided", {14, 9, 15}, {true, true, false}, {{0, 2}, {1, 0}, {2, 1}}, true},
       as_wide_as_the_box()};
   return all;
+}
+
+TEST(ReduceTransports, AreRefusedWhereTheyDontRun) {
+  expect_other_transports_refused();
 }
 
 TEST(Reduce, FoldsIntegersExactly) {
@@ -226,7 +227,7 @@ TEST_P(MixedSequence, OfExchangesAndReductionsOfTwoViewsStaysExact) {
   using Kind = FieldKind<2, double, Kokkos::LayoutRight, 0>;
   const auto [transport, reuse] = GetParam();
   const Context context(MPI_COMM_WORLD);
-  if (!is_available(context, transport)) GTEST_SKIP() << "not between these ranks";
+  if (is_refused(context, transport)) GTEST_SKIP() << "MPI refuses GPU memory";
   const HaloCase<2> halo_case{"periodic", {17, 20}, {true, true}, {{1, 2}, {2, 1}}, true};
   const Grid<2> grid(context, {.cells = halo_case.cells, .periodic = halo_case.periodic});
   const TestField<Kind> u(grid, halo_case.width, Home::shared);
@@ -256,7 +257,7 @@ TEST_P(MixedSequence, OfExchangesAndReductionsOfTwoViewsStaysExact) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryTransport, MixedSequence,
-                         testing::Combine(testing::ValuesIn(every_transport),
+                         testing::Combine(testing::ValuesIn(carrying_transports()),
                                           testing::Values(GhostReuse::credit, GhostReuse::alternating)));
 
 }  // namespace

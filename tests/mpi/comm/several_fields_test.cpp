@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace selvage::test {
 namespace {
@@ -84,11 +85,16 @@ class SeveralFields : public testing::TestWithParam<std::optional<Transport>> {
   SeveralFields() : grid_(context_, {.cells = halo_case.cells, .periodic = halo_case.periodic}) {}
   const Context context_{MPI_COMM_WORLD};
   const Grid<2> grid_;
-  [[nodiscard]] bool is_possible_here() const { return !GetParam() || is_available(context_, *GetParam()); }
+  void SetUp() override {
+    if (GetParam() && is_refused(context_, *GetParam())) GTEST_SKIP() << "MPI refuses GPU memory";
+  }
 };
 
+TEST(SeveralFieldsTransports, AreRefusedWhereTheyDontRun) {
+  expect_other_transports_refused();
+}
+
 TEST_P(SeveralFields, MoveTogetherAloneAndInAnySubset) {
-  if (!is_possible_here()) GTEST_SKIP() << "not between these ranks";
   Quartet quartet(grid_, GetParam());
   int round = 0;
   for (int repeat = 0; repeat < 2; ++repeat) {
@@ -101,7 +107,6 @@ TEST_P(SeveralFields, MoveTogetherAloneAndInAnySubset) {
 }
 
 TEST_P(SeveralFields, CountTheBytesOfTheirCells) {
-  if (!is_possible_here()) GTEST_SKIP() << "not between these ranks";
   const Quartet quartet(grid_, GetParam());
   const Box<2> box = grid_.box();
   std::int64_t cells = 0;
@@ -119,10 +124,13 @@ std::string name_of(const testing::TestParamInfo<std::optional<Transport>>& info
   return info.param ? std::string(to_string(*info.param)) : "chosen";
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryTransport, SeveralFields,
-                         testing::Values(std::optional<Transport>{}, Transport::peer, Transport::copy_engine,
-                                         Transport::mpi_direct, Transport::mpi_staged),
-                         name_of);
+std::vector<std::optional<Transport>> every_choice() {
+  std::vector<std::optional<Transport>> all{std::nullopt};
+  for (const Transport transport : carrying_transports()) all.emplace_back(transport);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryTransport, SeveralFields, testing::ValuesIn(every_choice()), name_of);
 
 }  // namespace
 }  // namespace selvage::test

@@ -186,12 +186,11 @@ TEST_F(ShardedBucketsTest, GatherParametersInTheirOwnType) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       float sum = 0;
       for (int rank = 0; rank < context_.size(); ++rank)
-        sum += to_float(
-            from_float<Bfloat16>(value_at<float>(rank, static_cast<std::int64_t>(g * 10'007 + i), 0)));
-      const float average = to_float(from_float<Bfloat16>(sum / static_cast<float>(context_.size())));
+        sum += rounded_to_bf16(value_at<float>(rank, static_cast<std::int64_t>(g * 10'007 + i), 0));
+      const float average = rounded_to_bf16(sum / static_cast<float>(context_.size()));
       ASSERT_TRUE(same_bits(values(i), initial_at(static_cast<int>(g), i) - 0.25F * average))
           << g << ", " << i;
-      fine += same_bits(values(i), to_float(from_float<Bfloat16>(values(i)))) ? 0 : 1;
+      fine += same_bits(values(i), rounded_to_bf16(values(i))) ? 0 : 1;
     }
   }
   EXPECT_GT(fine, 1000) << "parameters that bf16 can't hold";

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace selvage::test {
 namespace {
@@ -19,7 +20,6 @@ class Timeout : public testing::TestWithParam<Transport> {
   void SetUp() override {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
-    if (size_ == 1) GTEST_SKIP() << "nobody to wait for";
   }
   void TearDown() override { MPI_Barrier(MPI_COMM_WORLD); }
 
@@ -44,10 +44,8 @@ class Timeout : public testing::TestWithParam<Transport> {
   }
   /// A kernel that has waited in vain leaves its HaloExchange failed; the host can say more.
   [[nodiscard]] static bool waits_on_device() {
-    const char* initiation = std::getenv("SELVAGE_INITIATION");
-    const bool by_proxy =
-        initiation != nullptr && (std::string(initiation) == "queue" || std::string(initiation) == "kernel");
-    return !on_host && (by_proxy || GetParam() == Transport::peer || GetParam() == Transport::copy_engine);
+    return !on_host &&
+           (is_carried_by_proxy() || GetParam() == Transport::peer || GetParam() == Transport::copy_engine);
   }
   static bool contains(const std::optional<Error>& error, const std::string& part) {
     return error && error->message().find(part) != std::string::npos;
@@ -63,7 +61,7 @@ class Timeout : public testing::TestWithParam<Transport> {
 
 TEST_P(Timeout, OfAnExchangeNamesTheLateRankAndTheEpochs) {
   const Context context(MPI_COMM_WORLD);
-  if (!is_available(context, GetParam())) GTEST_SKIP() << "not between these ranks";
+  if (is_refused(context, GetParam())) GTEST_SKIP() << "MPI refuses GPU memory";
   EXPECT_EQ(context.timeout().count(), std::stoi(short_timeout_ms));
   const Grid<1> grid(context, {.cells = {10 * size_}, .periodic = {true}});
   const auto view = grid.allocate<double>("u", 1);
@@ -90,7 +88,7 @@ TEST_P(Timeout, OfAnExchangeNamesTheLateRankAndTheEpochs) {
 
 TEST_P(Timeout, OfAReductionNamesTheLateRank) {
   const Context context(MPI_COMM_WORLD);
-  if (!is_available(context, GetParam())) GTEST_SKIP() << "not between these ranks";
+  if (is_refused(context, GetParam())) GTEST_SKIP() << "MPI refuses GPU memory";
   const Grid<1> grid(context, {.cells = {10 * size_}, .periodic = {true}});
   const auto view = grid.allocate<double>("u", 1);
   HaloExchange halo(Space(), grid, {.width = 1, .transport = GetParam()}, view);
@@ -111,7 +109,7 @@ TEST_P(Timeout, OfAReductionNamesTheLateRank) {
 
 TEST_P(Timeout, DoesNotCatchARankThatIsOnlyALittleLate) {
   const Context context(MPI_COMM_WORLD);
-  if (!is_available(context, GetParam())) GTEST_SKIP() << "not between these ranks";
+  if (is_refused(context, GetParam())) GTEST_SKIP() << "MPI refuses GPU memory";
   const Grid<1> grid(context, {.cells = {10 * size_}, .periodic = {true}});
   const auto view = grid.allocate<double>("u", 1);
   HaloExchange halo(Space(), grid, {.width = 1, .transport = GetParam()}, view);
@@ -125,54 +123,16 @@ std::string name_of(const testing::TestParamInfo<Transport>& tested) {
   return std::string(to_string(tested.param));
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryTransport, Timeout,
-                         testing::Values(Transport::peer, Transport::copy_engine, Transport::mpi_direct,
-                                         Transport::mpi_staged),
-                         name_of);
-
-class LateToAConstructor : public Timeout {};
-
-TEST_P(LateToAConstructor, OfAGridIsNamed) {
-  const Context context(MPI_COMM_WORLD);
-  if (!late()) {
-    const auto error = thrown_by([&] { const Grid<1> grid(context, {.cells = {100}}); });
-    ASSERT_TRUE(error);
-    EXPECT_EQ(error->kind(), ErrorKind::timeout);
-    EXPECT_TRUE(
-        contains(error, "waited " + short_timeout_ms + " ms for " + late_rank() + " (collective call "))
-        << text_of(error);
-    EXPECT_TRUE(contains(error, " seen) to enter the construction of a Grid")) << text_of(error);
-  }
+/// A rank alone waits for nobody.
+std::vector<Transport> waiting_transports() {
+  return this_job().ranks() > 1 ? carrying_transports() : std::vector<Transport>();
 }
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Timeout);
+INSTANTIATE_TEST_SUITE_P(EveryTransport, Timeout, testing::ValuesIn(waiting_transports()), name_of);
 
-TEST_P(LateToAConstructor, OfAHaloExchangeIsNamed) {
-  const Context context(MPI_COMM_WORLD);
-  const Grid<1> grid(context, {.cells = {100}});
-  const auto view = grid.allocate<double>("u", 1);
-  if (!late()) {
-    const auto error = thrown_by([&] { const HaloExchange halo(Space(), grid, {.width = 1}, view); });
-    ASSERT_TRUE(error);
-    EXPECT_EQ(error->kind(), ErrorKind::timeout);
-    EXPECT_TRUE(
-        contains(error, "waited " + short_timeout_ms + " ms for " + late_rank() + " (collective call"))
-        << text_of(error);
-    EXPECT_TRUE(contains(error, "to enter the construction of a HaloExchange")) << text_of(error);
-  }
+TEST(TimeoutTransports, AreRefusedWhereTheyDontRun) {
+  expect_other_transports_refused();
 }
-
-TEST_P(LateToAConstructor, IsLeftBehindSafelyWhenItComesAfterAll) {
-  const Context context(MPI_COMM_WORLD);
-  const auto enter = [&] { return thrown_by([&] { const Grid<1> grid(context, {.cells = {100}}); }); };
-  if (!late()) {
-    EXPECT_EQ(text_of(enter()).substr(0, 6), "waited");
-  }
-  MPI_Barrier(MPI_COMM_WORLD);
-  // The collective call that the others gave up now completes: what it writes must still be there.
-  if (late()) static_cast<void>(enter());
-  for (int i = 0; i < 20; ++i) MPI_Barrier(MPI_COMM_WORLD);
-}
-
-INSTANTIATE_TEST_SUITE_P(Once, LateToAConstructor, testing::Values(Transport::peer), name_of);
 
 }  // namespace
 }  // namespace selvage::test

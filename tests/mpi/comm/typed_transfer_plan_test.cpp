@@ -1,4 +1,5 @@
 // What a TypedTransfer's plan chooses, and whom it names when ranks are late.
+#include "job.hpp"
 #include "thrown.hpp"
 #include "transferred_bytes.hpp"
 
@@ -27,7 +28,7 @@ std::string explain_transfer(const Context& context, const Datatype& type, bool 
 
 TEST(TypedTransfer, PacksScatteredElementsOnHostsAndCopiesBlocks) {
   const Context context(MPI_COMM_WORLD);
-  if (!on_host || context.size() == 1 || context.machine().host_count() > 1)
+  if (!on_host || context.size() == 1 || !this_job().is_on_one_host())
     GTEST_SKIP() << "needs two ranks of a host, and host memory";
   const auto doubles_in_blocks = [&](std::int64_t length, bool is_shared) {
     return explain_transfer(context, Datatype::vector(100, length, 2 * length, Datatype::of<double>()),
@@ -44,7 +45,7 @@ TEST(TypedTransfer, PacksScatteredElementsOnHostsAndCopiesBlocks) {
 TEST(TypedTransfer, NamesTheRankThatIsLateInARing) {
   const ShortTimeout limit;
   const Context context(MPI_COMM_WORLD);
-  if (context.size() == 1 || context.machine().host_count() > 1) GTEST_SKIP() << "needs two ranks of a host";
+  if (context.size() == 1 || !this_job().is_on_one_host()) GTEST_SKIP() << "needs two ranks of a host";
   const Bytes bytes(context, 2000);
   const Datatype type = Datatype::contiguous(2000, Datatype::element(1));
   const bool sends = context.rank() == 0;
@@ -90,20 +91,6 @@ TEST(TypedTransfer, NamesTheRankThatIsLate) {
     EXPECT_NE(error->message().find("epoch 1 wanted, 0 seen"), std::string::npos) << error->what();
   }
   MPI_Barrier(MPI_COMM_WORLD);
-}
-
-TEST(TypedTransfer, NamesTheRankThatDoesntNameThisOne) {
-  const ShortTimeout limit;
-  const Context context(MPI_COMM_WORLD);
-  if (context.size() == 1) GTEST_SKIP() << "needs two ranks";
-  const Bytes bytes(context, 8);
-  std::vector<TransferEnd> sends;
-  if (context.rank() == 0) sends.push_back(transfer_end(1, bytes.view(), Datatype::of<double>()));
-  const auto error = thrown_by([&] { const TypedTransfer transfer(Space(), context, sends, {}); });
-  ASSERT_TRUE(error.has_value());
-  EXPECT_EQ(error->kind(), ErrorKind::timeout) << error->what();
-  const bool names_it = error->message().find("rank 1 to name this rank") != std::string::npos;
-  EXPECT_EQ(names_it, context.rank() == 0) << error->what();
 }
 
 }  // namespace

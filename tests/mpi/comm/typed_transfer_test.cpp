@@ -1,3 +1,4 @@
+#include "job.hpp"
 #include "random_types.hpp"
 #include "thrown.hpp"
 #include "transferred_bytes.hpp"
@@ -13,6 +14,7 @@
 #include <array>
 #include <cstddef>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -59,6 +61,29 @@ struct Form {
   std::size_t ring_unit_bytes = 0;
 };
 
+/// Whether a form can reach all ranks of this job, by how its transport reaches them.
+bool can_run(const Form& form) {
+  const bool needs_one = form.transport == Transport::peer || form.transport == Transport::ring;
+  return !needs_one || this_job().is_on_one_host() || this_job().ranks() == 1;
+}
+/// Only what depends on the MPI may be refused then: few take GPU memory.
+bool must_run(const Form& form) {
+  return can_run(form) && (on_host || form.transport != Transport::mpi_direct);
+}
+
+/// Collective: the error that the library refuses a form with.
+std::optional<Error> refusal_of(const Form& form, const Context& context) {
+  const Bytes bytes(context, 16, form.is_shared);
+  const Datatype element = Datatype::of<double>();
+  const int after = (context.rank() + 1) % context.size();
+  const int before = (context.rank() + context.size() - 1) % context.size();
+  return thrown_by([&] {
+    const TypedTransfer transfer(Space(), context, {transfer_end(after, bytes.view(), element)},
+                                 {transfer_end(before, bytes.view(), element)},
+                                 {.transport = form.transport, .ring_unit_bytes = form.ring_unit_bytes});
+  });
+}
+
 class TypedTransfers : public testing::TestWithParam<Form> {
  protected:
   [[nodiscard]] int rank() const { return context_.rank(); }
@@ -68,13 +93,12 @@ class TypedTransfers : public testing::TestWithParam<Form> {
     return {.transport = GetParam().transport, .ring_unit_bytes = GetParam().ring_unit_bytes};
   }
 
-  /// Skips what these ranks can't do.
   void SetUp() override {
-    const bool one_host = context_.machine().host_count() == 1;
-    const bool needs_one = GetParam().transport == Transport::peer || GetParam().transport == Transport::ring;
-    if (needs_one && !one_host) GTEST_SKIP() << "only within a host";
-    if (GetParam().transport == Transport::mpi_direct && !on_host)
-      GTEST_SKIP() << "MPI may not take GPU memory";
+    if (must_run(GetParam())) return;
+    if (const auto refusal = refusal_of(GetParam(), context_)) {
+      ASSERT_EQ(to_string(refusal->kind()), to_string(ErrorKind::unsupported)) << refusal->message();
+      GTEST_SKIP() << refusal->message();
+    }
   }
 
   /// What MPI makes of the sender's bytes in the receiver's.
@@ -91,6 +115,8 @@ class TypedTransfers : public testing::TestWithParam<Form> {
 
   const Context context_{MPI_COMM_WORLD};
 };
+
+class TypedTransfersOfSeveralRanks : public TypedTransfers {};
 
 int count_different(const std::vector<unsigned char>& seen, const std::vector<unsigned char>& expected) {
   int different = 0;
@@ -235,7 +261,6 @@ TEST_P(TypedTransfers, FlattenALayoutOncePerHost) {
   for (int plan = 0; plan < plans; ++plan) {
     const TypedTransfer transfer(Space(), context_, {transfer_end(after(), from.view(), type)},
                                  {transfer_end(before(), to.view(), type)}, options());
-    if (context_.machine().host_count() > 1) continue;
     // Ranks that plan at the same moment may each flatten it; from the second plan on, none does.
     MPI_Barrier(MPI_COMM_WORLD);
     const LayoutCacheCounters counters = context_.layout_cache_counters();
@@ -244,8 +269,7 @@ TEST_P(TypedTransfers, FlattenALayoutOncePerHost) {
   }
 }
 
-TEST_P(TypedTransfers, RefuseEndsThatDontMatch) {
-  if (context_.size() == 1) GTEST_SKIP() << "needs two ranks";
+TEST_P(TypedTransfersOfSeveralRanks, RefuseEndsThatDontMatch) {
   const Bytes bytes(context_, 80, GetParam().is_shared);
   const Datatype doubles = Datatype::of<double>();
   const auto plan = [&](const Datatype& sent, const Datatype& received, int parts) {
@@ -314,14 +338,36 @@ std::string name_of(const testing::TestParamInfo<Form>& tested) {
   return tested.param.name;
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryPath, TypedTransfers,
-                         testing::Values(Form{"chosen", {}, true}, Form{"peer", Transport::peer, true},
-                                         Form{"mpi_direct", Transport::mpi_direct, true},
-                                         Form{"mpi_staged", Transport::mpi_staged, true},
-                                         Form{"unshared_memory", {}, false},
-                                         Form{"ring", Transport::ring, false},
-                                         Form{"ring_of_short_units", Transport::ring, true, 100}),
+const std::vector<Form> every_form{{"chosen", {}, true},
+                                   {"peer", Transport::peer, true},
+                                   {"mpi_direct", Transport::mpi_direct, true},
+                                   {"mpi_staged", Transport::mpi_staged, true},
+                                   {"unshared_memory", {}, false},
+                                   {"ring", Transport::ring, false},
+                                   {"ring_of_short_units", Transport::ring, true, 100}};
+
+INSTANTIATE_TEST_SUITE_P(EveryPath, TypedTransfers, testing::ValuesIn(cases_where(every_form, can_run)),
                          name_of);
+
+std::vector<Form> forms_of_several_ranks() {
+  return this_job().ranks() > 1 ? cases_where(every_form, can_run) : std::vector<Form>();
+}
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TypedTransfersOfSeveralRanks);
+INSTANTIATE_TEST_SUITE_P(EveryPath, TypedTransfersOfSeveralRanks, testing::ValuesIn(forms_of_several_ranks()),
+                         name_of);
+
+TEST(TypedTransferForms, AreRefusedWhereTheyDontRun) {
+  const Context context(MPI_COMM_WORLD);
+  const LeastCases least{
+      .on_one_host = 7, .on_several_hosts = 4, .on_gpus_of_one_host = 6, .on_gpus_of_several_hosts = 3};
+  EXPECT_GE(cases_where(every_form, must_run).size(), least.here(!on_host));
+  for (const Form& form : every_form) {
+    if (can_run(form)) continue;
+    const auto error = refusal_of(form, context);
+    EXPECT_EQ(error ? to_string(error->kind()) : "nothing was thrown", to_string(ErrorKind::unsupported))
+        << form.name;
+  }
+}
 
 }  // namespace
 }  // namespace selvage::test

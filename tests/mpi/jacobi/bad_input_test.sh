@@ -2,6 +2,7 @@
 # Input that can't be used ends all ranks with one clear message and exit code 2, and touches no earlier output.
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/../../support/program.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../support/series.sh"
 
 out=$scratch/out
 small=(--set "grid.cells=[24,24]" --quiet)
@@ -10,12 +11,15 @@ restart=$out/restart_00000010.h5
 before=$(checksums "$out")
 
 refuse() { expect_failure 2 "$1" 4 "${small[@]}" --steps 30 --out "$out" "${@:2}"; }
+# line=N expected=REGEX input LINE...
+# shellcheck disable=SC2154 # both are set where it is called
 input() {
   printf '%s\n' "$@" >"$scratch/input.toml"
   refuse "input.toml:$line:.*$expected" "$scratch/input.toml"
 }
 
-line=2 expected="did you mean .*norm_every" input "[run]" "norm_evry = 10"
+# As a user meets it, once.
+line=2 expected="did you mean .*norm_every" end_to_end input "[run]" "norm_evry = 10"
 line=2 expected="run.norm_every" input "[run]" 'norm_every = "often"'
 line=2 expected="case.amplitude" input "[case]" "amplitude = nan"
 line=2 expected="case.name" input "[case]" 'name = "dirichle"'
@@ -45,8 +49,8 @@ refuse "after step 10.*run.steps = 5" --restart "$restart" --steps 5
 if [[ $(checksums "$out") != "$before" ]]; then fail "bad input changed earlier output in $out"; fi
 
 # Found out while it runs: a run-time error.
-expect_failure 1 "residual at step 20 is inf" 4 "${small[@]}" --steps 20 --set run.norm_every=0 --set restart.every=10 \
+end_to_end expect_failure 1 "residual at step 20 is inf" 4 "${small[@]}" --steps 20 --set run.norm_every=0 --set restart.every=10 \
   --set case.amplitude=1e300 --out "$scratch/infinite"
 if [[ ! -s $scratch/infinite/restart_00000010.h5 ]]; then fail "the restart file from before the error is gone"; fi
-expect_failure 1 "garbage.h5" 2 "${small[@]}" --steps 5 --out "$scratch/garbage.h5/below"
+end_to_end expect_failure 1 "garbage.h5" 2 "${small[@]}" --steps 5 --out "$scratch/garbage.h5/below"
 finish

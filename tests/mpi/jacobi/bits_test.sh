@@ -3,6 +3,7 @@
 # solution bit by bit.
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/../../support/program.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../support/series.sh"
 
 check() {
   expect_success "$1" --out "$scratch/out" --set output.fields=false --set run.norm_every=7 --steps 30 --compare-serial \

@@ -2,6 +2,7 @@
 # The shipped inputs and the known figures: error ratios for n = 63, the norms of the public sample.
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/../../support/program.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../support/series.sh"
 
 quiet=(--out "$scratch/out" --quiet --verify --set output.fields=false)
 for ranks in 1 2 4 6; do

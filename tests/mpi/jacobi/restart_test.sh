@@ -2,6 +2,7 @@
 # A run that was stopped and continued leaves the same bits as one that was not.
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/../../support/program.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../support/series.sh"
 
 # The stop lies within a cycle of three sweeps per exchange.
 common=(--set "grid.cells=[41,38]" --set run.norm_every=3 --set restart.every=20 --set output.fields_every=10
@@ -13,7 +14,7 @@ for settings in "--overlap host" "--overlap off" "--steps-per-exchange 3" "--set
   expect_success 4 "${common[@]}" "${more[@]}" --steps 20 --out "$scratch/parts"
   # What a run that went on after step 20 and crashed would have left: rows that the continued run writes again.
   printf '21,9,9,9,9,9\n24,9,9' >>"$scratch/parts/norms.csv"
-  expect_success 4 "${common[@]}" "${more[@]}" --steps 40 --out "$scratch/parts" \
+  first_end_to_end expect_success 4 "${common[@]}" "${more[@]}" --steps 40 --out "$scratch/parts" \
     --restart "$scratch/parts/restart_00000020.h5"
   expect_text "^VERIFY ok compare-serial" "restart with $settings"
   cmp "$scratch/whole/norms.csv" "$scratch/parts/norms.csv" || fail "norms.csv differs with $settings"

@@ -2,6 +2,7 @@
 # Input that can't be used ends the program with one clear message and exit code 2, and touches no earlier output.
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/../../support/program.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../support/series.sh"
 
 out=$scratch/out
 small=(--set "system.cells=[4,4,4]" --quiet)
@@ -10,12 +11,15 @@ restart=$out/restart_00000010.h5
 before=$(checksums "$out")
 
 refuse() { expect_failure 2 "$1" 1 "${small[@]}" --steps 30 --out "$out" "${@:2}"; }
+# line=N expected=REGEX input LINE...
+# shellcheck disable=SC2154 # both are set where it is called
 input() {
   printf '%s\n' "$@" >"$scratch/input.toml"
   refuse "input.toml:$line:.*$expected" "$scratch/input.toml"
 }
 
-line=2 expected="did you mean .*thermo_every" input "[output]" "thermo_evry = 10"
+# As a user meets it, once.
+line=2 expected="did you mean .*thermo_every" end_to_end input "[output]" "thermo_evry = 10"
 line=2 expected="run.dt" input "[run]" 'dt = "short"'
 line=2 expected="system.density" input "[system]" "density = nan"
 refuse "did you mean.*--precision" --precison fp32
@@ -23,6 +27,7 @@ refuse "no_such.toml" "$scratch/no_such.toml"
 refuse "box is 3.35.* sigma long along y, and pair.cutoff \+ list.skin is 6.3" --set "system.cells=[4,2,4]" --set pair.cutoff=6
 refuse "gives 4e\+15 atoms to one rank" --set "system.cells=[100000,100000,100000]"
 
+# data EDIT REGEX: sed's EDIT makes a good file bad.
 data() {
   cp "$scratch/good.data" "$scratch/bad.data"
   sed -i "$1" "$scratch/bad.data"
@@ -37,9 +42,9 @@ data 's/^2 1 2.5 1 1/2 1 9.5 1 1/' "bad.data: atom 2 lies outside the box: x = 9
 data 's/^2 1 2.5 1 1/2 1 1.01 1 1/' "neighbour only 0.01 sigma away at step 0: atoms overlap"
 data 's/^2 1 2.5 1 1/2 1 nan 1 1/' "bad.data: atom 2 has a position or velocity that isn't finite"
 data 's/^0 9 ylo yhi/0 2 ylo yhi/' "box is 2 sigma long along y"
-data '$d' "bad.data:16: the section Velocities ends after 1 of 2 lines"
-data '/^Velocities/,$d' "bad.data has no velocities: give velocity.temperature"
-data '12,$d' "bad.data:11: the section Atoms ends after 1 of 2 lines"
+data "\$d" "bad.data:16: the section Velocities ends after 1 of 2 lines"
+data "/^Velocities/,\$d" "bad.data has no velocities: give velocity.temperature"
+data "12,\$d" "bad.data:11: the section Atoms ends after 1 of 2 lines"
 refuse_state() { expect_failure 2 "$1" 1 --quiet --steps 30 --out "$out" --state "$2"; }
 refuse_state "no_such.data: cannot be read" "$scratch/no_such.data"
 
@@ -64,12 +69,12 @@ expect_failure 2 "2 ranks along [xyz] have boxes of 3.35.* sigma, and ghosts rea
 if [[ $(checksums "$out") != "$before" ]]; then fail "bad input changed earlier output in $out"; fi
 
 # Found out while it runs: a run-time error that names atom and step.
-expect_failure 1 "atom [0-9]+ moved more than a cutoff \(2.5 sigma\) in step [0-9]+: the time step of 0.1 tau is too long" 1 \
+end_to_end expect_failure 1 "atom [0-9]+ moved more than a cutoff \(2.5 sigma\) in step [0-9]+: the time step of 0.1 tau is too long" 1 \
   "${small[@]}" --steps 1000 --set run.dt=0.1 --set restart.every=1 --out "$scratch/blown"
-expect_failure 1 "atom [0-9]+ moved more than a cutoff .*numeric, rank [01], " 2 "${small[@]}" --steps 1000 --set run.dt=0.1 \
+end_to_end expect_failure 1 "atom [0-9]+ moved more than a cutoff .*numeric, rank [01], " 2 "${small[@]}" --steps 1000 --set run.dt=0.1 \
   --out "$scratch/blown_by_two"
 if [[ ! -s $scratch/blown/restart_00000001.h5 ]]; then fail "the restart file from before the error is gone"; fi
-expect_failure 1 "garbage.h5" 1 "${small[@]}" --steps 5 --out "$scratch/garbage.h5/below"
+end_to_end expect_failure 1 "garbage.h5" 1 "${small[@]}" --steps 5 --out "$scratch/garbage.h5/below"
 
 # The plan alone, and what stands in run.json.
 expect_success 1 --set "system.cells=[4,4,4]" --check

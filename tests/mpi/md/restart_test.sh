@@ -2,6 +2,7 @@
 # A run that was stopped and continued leaves the same bits as one that was not; states go from file to file unchanged.
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/../../support/program.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../support/series.sh"
 
 common=(--set "system.cells=[6,6,6]" --set output.thermo_every=10 --set restart.every=30
   --set output.trajectory_every=20 --quiet)
@@ -13,7 +14,7 @@ for settings in "" "--set list.rebuild=displacement" "--precision fp32" "--preci
   expect_success 1 "${common[@]}" "${more[@]}" --steps 30 --out "$scratch/parts"
   # What a run that went on after step 30 and crashed would have left: rows that the continued run writes again.
   printf '40,9,9,9,9,9\n50,9,9' >>"$scratch/parts/thermo.csv"
-  expect_success 1 "${common[@]}" "${more[@]}" --steps 65 --out "$scratch/parts" \
+  first_end_to_end expect_success 1 "${common[@]}" "${more[@]}" --steps 65 --out "$scratch/parts" \
     --restart "$scratch/parts/restart_00000030.h5"
   for file in thermo.csv restart_00000060.h5 trajectory_00000040.h5 trajectory_00000060.h5; do
     cmp "$scratch/whole/$file" "$scratch/parts/$file" || fail "$file differs: $settings"
@@ -26,13 +27,14 @@ frames=$(grep -c 'trajectory_000000[0246]0.h5:/particles/all/position/value' "$s
 if [[ $frames -ne 4 ]]; then fail "trajectory.xdmf has $frames frames instead of 4"; fi
 
 # On several ranks, with atoms that have changed ranks in between.
+had_first=
 for settings in "2" "4 --set list.rebuild=displacement" "4 --set thermostat.kind=nose-hoover"; do
   read -ra more <<<"$settings"
   wide=("${more[0]}" "${common[@]}" --set "system.cells=[8,8,8]" "${more[@]:1}")
   rm -rf "$scratch/wide" "$scratch/parts"
   expect_success "${wide[@]}" --steps 65 --out "$scratch/wide"
   expect_success "${wide[@]}" --steps 30 --out "$scratch/parts"
-  expect_success "${wide[@]}" --steps 65 --out "$scratch/parts" --restart "$scratch/parts/restart_00000030.h5"
+  first_end_to_end expect_success "${wide[@]}" --steps 65 --out "$scratch/parts" --restart "$scratch/parts/restart_00000030.h5"
   for file in thermo.csv restart_00000060.h5 trajectory_00000060.h5; do
     cmp "$scratch/wide/$file" "$scratch/parts/$file" || fail "$file differs on $settings"
   done

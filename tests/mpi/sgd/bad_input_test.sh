@@ -2,6 +2,7 @@
 # Input that can't be used ends the program with one clear message and exit code 2, and touches no earlier output.
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../support/series.sh"
 
 out=$scratch/out
 expect_success 1 "${training[@]}" --steps 20 --set restart.every=10 --out "$out"
@@ -9,7 +10,8 @@ checkpoint=$out/checkpoint_00000010.h5
 before=$(checksums "$out")
 
 refuse() { expect_failure 2 "$1" "${ranks:-1}" "${training[@]}" --out "$out" "${@:2}"; }
-refuse "did you mean.*train.epochs" --set train.epoch=3
+# As a user meets it, once.
+end_to_end refuse "did you mean.*train.epochs" --set train.epoch=3
 refuse "did you mean.*--reduce" --reduse fast
 refuse "comm.ranks_grid must be .auto.: ranks that train form no grid" --ranks-grid 1x1x1
 refuse "comm.initiation must be one of auto" --initiation host
@@ -53,13 +55,13 @@ if [[ $(checksums "$out") != "$before" ]]; then fail "bad input changed earlier 
 # Found out while it runs: a run-time error that names step and layer, and leaves the checkpoints.
 for ranks in 1 2; do
   rm -rf "$scratch/blown"
-  expect_failure 1 "(layer dense[12] is|gradient of dense[12].*) (NaN|too large).* in step [0-9]+" $ranks "${training[@]}" \
+  end_to_end expect_failure 1 "(layer dense[12] is|gradient of dense[12].*) (NaN|too large).* in step [0-9]+" $ranks "${training[@]}" \
     --set train.rate=1e12 --set restart.every=1 --out "$scratch/blown"
   [[ -s $scratch/blown/checkpoint_00000001.h5 ]] || fail "the checkpoint from before the error is gone"
 done
 # Where losses are rarely looked at, as on GPUs, a checkpoint still comes after a look.
 rm -rf "$scratch/late"
-expect_failure 1 "(layer dense[12] is|gradient of dense[12].*) (NaN|too large).* in step [2-5]" 2 "${training[@]}" \
+end_to_end expect_failure 1 "(layer dense[12] is|gradient of dense[12].*) (NaN|too large).* in step [2-5]" 2 "${training[@]}" \
   --set train.rate=1e12 --set run.report_every=1000 --set restart.every=5 --out "$scratch/late"
 if compgen -G "$scratch/late/checkpoint_*" >/dev/null; then fail "a checkpoint was written after the weights were lost"; fi
 expect_success 1 "${training[@]}" --set train.rate=1e12 --restart "$scratch/blown/checkpoint_00000001.h5" --check

@@ -2,6 +2,7 @@
 # Training that was stopped and continued leaves the same bits as training that was not, on other ranks too.
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../support/series.sh"
 
 common=("${training[@]}" --set restart.every=10 --set train.warmup_steps=3 --set train.weight_decay=0.001)
 for settings in "1 1" "2 3" "2 3 --set comm.sharded=true" "2 2 --set comm.tiles=true" "1 3 --set data.resident_bytes=600" "2 2 --reduce fast --set run.timed_products=false"; do
@@ -13,7 +14,7 @@ for settings in "1 1" "2 3" "2 3 --set comm.sharded=true" "2 2 --set comm.tiles=
   printf '11,9,9,9\n12,9' >>"$scratch/parts/steps.csv"
   # The test after the last step of a shorter run is no row of the whole one.
   sed -i '/^10,/d' "$scratch/parts/epochs.csv"
-  expect_success "${more[1]}" "${common[@]}" "${more[@]:2}" --out "$scratch/parts" \
+  first_end_to_end expect_success "${more[1]}" "${common[@]}" "${more[@]:2}" --out "$scratch/parts" \
     --restart "$scratch/parts/checkpoint_00000010.h5"
   for file in steps.csv epochs.csv checkpoint_00000020.h5; do
     cmp "$scratch/whole/$file" "$scratch/parts/$file" || fail "$file differs: $settings"

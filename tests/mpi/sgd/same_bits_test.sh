@@ -2,11 +2,12 @@
 # With ordered sums, training gives the same bits on any number of ranks and in any buckets; it learns.
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../support/series.sh"
 
 figure_of() { sed -n "s/.*\"$2\": \([-+.0-9e]*\).*/\1/p" "$1/run.json"; }
 hash_of() { sed -n 's/.*"parameter_hash": "\(.*\)".*/\1/p' "$1/run.json"; }
 
-expect_success 1 "${training[@]}" --out "$scratch/one" --verify --set verify.accuracy=0.9
+expect_success 1 "${training[@]}" --set run.timed_steps=10 --out "$scratch/one" --verify --set verify.accuracy=0.9
 expect_text "^VERIFY ok accuracy" "the samples are learnt"
 for settings in "2" "3 --set comm.bucket_bytes=64" "4 --set comm.overlap=false" "2 --set train.weight_decay=0" \
   "2 --set run.report_every=5 --set run.breakdown=false --set run.graph=true" \
@@ -24,7 +25,8 @@ for settings in "2" "3 --set comm.bucket_bytes=64" "4 --set comm.overlap=false" 
 done
 
 # Sharded, no rank has all of the momentum: of 180 parameters, in lines of 64 elements.
-expect_success 2 "${training[@]}" --out "$scratch/sharded" --set comm.sharded=true --set run.breakdown=true
+expect_success 2 "${training[@]}" --out "$scratch/sharded" --set comm.sharded=true --set run.breakdown=true \
+  --set run.timed_steps=10
 [[ $(figure_of "$scratch/one" momentum_bytes_most) -eq 720 ]] || fail "the momentum is not that of all parameters"
 [[ $(figure_of "$scratch/sharded" momentum_bytes_most) -le 512 ]] || fail "a rank has more than its shards' momentum"
 # What is due to the other ranks, and how buckets travel: one of 180 gradients of 8 bytes in each step but the first.

@@ -2,6 +2,7 @@
 # Gradients of ResNet-50's sizes are added up exactly, in any buckets, and what can't be verified is refused.
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/../../support/program.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../support/series.sh"
 
 synthetic=(--data synthetic:resnet50 --steps 1 --quiet --out "$scratch/out")
 for settings in "2 --reduce fast" "3 --set comm.bucket_bytes=4194304 --set comm.overlap=false"; do

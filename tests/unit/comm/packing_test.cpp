@@ -47,8 +47,8 @@ TEST(Packing, LaysTheGhostsOfOneSideOutAsTheOwnedCellsOfTheOther) {
   const Owned doubles(8, 0);
   const Owned shorts(2, 3);
   const std::vector<Field> fields{doubles.field, shorts.field};
-  const Packing owned(all_around(), fields, axes, Half::owned);
-  const Packing ghost(all_around(), fields, axes, Half::ghost);
+  const Packing owned(all_around(), fields, axes, LinkSide::owned);
+  const Packing ghost(all_around(), fields, axes, LinkSide::ghost);
   EXPECT_EQ(owned.bytes(), ghost.bytes());
   for (std::size_t f = 0; f < fields.size(); ++f) {
     EXPECT_EQ(owned.field_begin(f), ghost.field_begin(f));
@@ -68,7 +68,7 @@ TEST(Packing, StartsEachFieldWhereItsElementsAreAligned) {
   const Owned shorts(2, 0);
   const Owned pairs(16, 0);
   const std::vector<Field> fields{bytes.field, doubles.field, shorts.field, pairs.field};
-  const Packing packing(all_around(), fields, axes, Half::owned);
+  const Packing packing(all_around(), fields, axes, LinkSide::owned);
   for (std::size_t f = 0; f < fields.size(); ++f) {
     for (const auto& slot : packing.slots(f)) EXPECT_EQ(slot.offset_bytes % fields[f].element_bytes, 0);
   }
@@ -78,7 +78,7 @@ TEST(Packing, CountsThePayloadWithoutGaps) {
   const Owned bytes(1, 3);
   const Owned doubles(8, 0);
   const std::vector<Field> fields{bytes.field, doubles.field};
-  const Packing packing(all_around(), fields, axes, Half::owned);
+  const Packing packing(all_around(), fields, axes, LinkSide::owned);
   std::int64_t cells = 0;
   for (const auto& slot : packing.slots(1)) cells += slot.region.elements();
   EXPECT_EQ(packing.payload_bytes(), cells * (3 + 8));
@@ -88,7 +88,7 @@ TEST(Packing, SlotsOfOneBlockDoNotOverlapAndStayInside) {
   const Owned shorts(2, 3);
   const Owned odd(12, 0);
   const std::vector<Field> fields{shorts.field, odd.field};
-  const Packing packing(all_around(), fields, axes, Half::owned);
+  const Packing packing(all_around(), fields, axes, LinkSide::owned);
   std::vector<int> used(packing.bytes(), 0);
   for (std::size_t f = 0; f < fields.size(); ++f) {
     for (const auto& slot : packing.slots(f)) {
@@ -110,15 +110,15 @@ TEST(Packing, LeavesOutWhatAOneSidedWidthDoesNotSend) {
   field.extents = {7, 1, 1, 1};
   field.element_bytes = 4;
   const std::vector<Field> fields{field};
-  EXPECT_EQ(Packing(right, fields, 1, Half::owned).payload_bytes(), 2 * 4);
-  EXPECT_EQ(Packing(right, fields, 1, Half::ghost).bytes(), 0);
-  EXPECT_TRUE(Packing(right, fields, 1, Half::ghost).slots(0).empty());
+  EXPECT_EQ(Packing(right, fields, 1, LinkSide::owned).payload_bytes(), 2 * 4);
+  EXPECT_EQ(Packing(right, fields, 1, LinkSide::ghost).bytes(), 0);
+  EXPECT_TRUE(Packing(right, fields, 1, LinkSide::ghost).slots(0).empty());
 }
 
 TEST(Packing, HasOneContributionPerDirectionAndInElementsOfTheField) {
   Owned doubles(8, 0);
   const std::vector<Field> fields{doubles.field};
-  const Packing owned(all_around(), fields, axes, Half::owned);
+  const Packing owned(all_around(), fields, axes, LinkSide::owned);
   std::vector<std::byte> block(owned.bytes());
   const auto contributions = contributions_of(owned, 0, doubles.field, block.data());
   ASSERT_EQ(contributions.size(), 8U);

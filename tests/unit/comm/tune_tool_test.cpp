@@ -1,4 +1,4 @@
-#include "../../support/shell.hpp"
+#include "shell.hpp"
 #include "temporary_directory.hpp"
 
 #include <fmt/format.h>
@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace selvage {
 namespace {
@@ -30,6 +32,14 @@ nlohmann::json read_json(const std::string& path) {
   return nlohmann::json::parse(read_text(path));
 }
 
+/// Alone and without a launcher, nor what Open MPI does at the start of a lone process: a daemon for processes that it might
+/// spawn, and a look for networks. Other MPIs know nothing of these variables.
+Ended tune_alone(const std::string& arguments) {
+  return test::shell(
+      fmt::format("OMPI_MCA_ess_singleton_isolated=1 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self '{}' {}",
+                  SELVAGE_TUNE_TOOL, arguments));
+}
+
 /// Not even a user's own settings may be found, or written.
 class TuneTool : public testing::Test {
  protected:
@@ -41,7 +51,7 @@ class TuneTool : public testing::Test {
 };
 
 TEST_F(TuneTool, WritesTheFastestOfEverySizeAndType) {
-  const Ended ended = tune_on(2, fmt::format("--out '{}' --types fp32,fp64 --min 100 --max 1K", table_));
+  const Ended ended = tune_on(2, fmt::format("--out '{}' --types fp32,fp64 --min 100 --max 256", table_));
   ASSERT_EQ(ended.exit_code, 0) << ended.output;
   EXPECT_EQ(occurrences(ended.output, fmt::format("wrote {}", table_)), 1) << ended.output;
   const auto json = read_json(table_);
@@ -64,7 +74,7 @@ TEST_F(TuneTool, WritesTheFastestOfEverySizeAndType) {
     EXPECT_EQ(row.at("version"), SELVAGE_VERSION);
     EXPECT_EQ(row.at("operation"), "sum");
   }
-  EXPECT_EQ(sizes, (std::vector<std::int64_t>{128, 256, 512, 1024}));
+  EXPECT_EQ(sizes, (std::vector<std::int64_t>{128, 256}));
 }
 
 TEST_F(TuneTool, KeepsWhatOtherJobsHaveWritten) {
@@ -125,6 +135,10 @@ TEST_F(TuneTool, EndsWithOneAndOneMessageWhereItCannotWrite) {
 }
 
 TEST_F(TuneTool, WritesIntoDevices) {
+  if (!std::filesystem::is_character_file("/dev/full")) {
+    test::say_skipped("a full device, since there is no /dev/full");
+    GTEST_SKIP();
+  }
   const Ended full = tune_on(2, "--types fp32 --min 64 --max 64 --out /dev/full");
   EXPECT_EQ(full.exit_code, 1);
   EXPECT_EQ(occurrences(full.output, "cannot write /dev/full: No space left on device"), 1) << full.output;
@@ -133,25 +147,32 @@ TEST_F(TuneTool, WritesIntoDevices) {
   EXPECT_EQ(occurrences(none.output, "wrote /dev/null"), 1) << none.output;
 }
 
+void expect_usage(const Ended& ended, const std::string& message) {
+  EXPECT_EQ(ended.exit_code, 2) << ended.output;
+  EXPECT_EQ(occurrences(ended.output, "selvage-tune: error: "), 1) << ended.output;
+  EXPECT_EQ(occurrences(ended.output, "selvage-tune: error: " + message), 1) << ended.output;
+}
+
+TEST_F(TuneTool, RefusesOnceWhatSeveralRanksCannotFollow) {
+  expect_usage(tune_on(2, "--type fp32"), "unknown option '--type', did you mean '--types'?");
+  expect_usage(tune_on(1, ""), "one rank has nobody to combine with");
+}
+
 TEST_F(TuneTool, RefusesWhatItCannotFollow) {
-  const auto expect_usage = [](int ranks, const std::string& arguments, const std::string& message) {
-    const Ended ended = tune_on(ranks, arguments);
-    EXPECT_EQ(ended.exit_code, 2) << arguments;
-    EXPECT_EQ(occurrences(ended.output, "selvage-tune: error: " + message), 1) << ended.output;
-  };
-  expect_usage(1, "", "one rank has nobody to combine with");
-  expect_usage(2, "--type fp32", "unknown option '--type', did you mean '--types'?");
-  expect_usage(2, "--operatin=sum", "unknown option '--operatin=sum', did you mean '--operation'?");
-  expect_usage(2, "everything", "unknown argument 'everything'");
-  expect_usage(2, "--types fp23", "unknown type 'fp23', did you mean 'fp32'?");
-  expect_usage(2, "--operation sun", "unknown operation 'sun', did you mean 'sum'?");
-  expect_usage(2, "--min 100 --max 120", "there is no power of two from --min 100 to --max 120");
-  expect_usage(2, "--min 4", "--min 4: the smallest size is 8 bytes");
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", "one rank has nobody to combine with"},
+      {"--operatin=sum", "unknown option '--operatin=sum', did you mean '--operation'?"},
+      {"everything", "unknown argument 'everything'"},
+      {"--types fp23", "unknown type 'fp23', did you mean 'fp32'?"},
+      {"--operation sun", "unknown operation 'sun', did you mean 'sum'?"},
+      {"--min 100 --max 120", "there is no power of two from --min 100 to --max 120"},
+      {"--min 4", "--min 4: the smallest size is 8 bytes"},
+      {"--max -1", "--max '-1' is no size: it is such as"},
+      {"--max 0", "--max 0: the smallest size is 8 bytes"}};
+  for (const auto& [arguments, message] : cases) expect_usage(tune_alone(arguments), message);
   for (const char* value : {"-1", "9223372036854775808", "1e400", "", "0x10", "5x", "1.5K", "2T"})
-    expect_usage(1, fmt::format("--min '{}'", value),
+    expect_usage(tune_alone(fmt::format("--min '{}'", value)),
                  fmt::format("--min '{}' is no size: it is such as", value));
-  expect_usage(1, "--max -1", "--max '-1' is no size: it is such as");
-  expect_usage(1, "--max 0", "--max 0: the smallest size is 8 bytes");
 }
 
 TEST_F(TuneTool, ExplainsItselfOnce) {

@@ -11,8 +11,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace selvage::topo {
@@ -60,18 +62,24 @@ Placement ranks_of(Slots slots, int ranks) {
   return Placement(std::move(slots), slot_count);
 }
 
+/// Bytes by the cost of their way, added up by hand.
+double hop_bytes_of(const MappingProblem& problem, const std::vector<int>& slots) {
+  double cost = 0;
+  for (const TrafficEntry& entry : problem.traffic.entries()) {
+    cost += static_cast<double>(entry.host.bytes + entry.device.bytes) *
+            problem.fabric.cost(slots[static_cast<std::size_t>(entry.from)],
+                                slots[static_cast<std::size_t>(entry.to)]);
+  }
+  return cost;
+}
+
 /// All placements, one by one.
 double least_hop_bytes(const MappingProblem& problem) {
   std::vector<int> slots(static_cast<std::size_t>(problem.fabric.slot_count()));
   std::iota(slots.begin(), slots.end(), 0);
   double least = std::numeric_limits<double>::max();
   do {
-    double cost = 0;
-    for (const TrafficEntry& entry : problem.traffic.entries()) {
-      cost += static_cast<double>(entry.host.bytes + entry.device.bytes) *
-              problem.fabric.cost(slots[entry.from], slots[entry.to]);
-    }
-    least = std::min(least, cost);
+    least = std::min(least, hop_bytes_of(problem, slots));
   } while (std::next_permutation(slots.begin(), slots.end()));
   return least;
 }
@@ -101,8 +109,25 @@ TEST(Placement, RefusesUnknownMethods) {
             "there is no method 'greedi', did you mean 'greedy'?");
 }
 
+bool joins_ranks(const Traffic& traffic) {
+  return std::ranges::any_of(traffic.entries(), [](const TrafficEntry& entry) {
+    return entry.from != entry.to && entry.host.bytes + entry.device.bytes > 0;
+  });
+}
+
+/// How many of 60 random graphs a method places at least.
+/// \param joined  those in which ranks talk to others: where none do, there is nothing to gain
+int least_placed(const std::string& method, int joined) {
+  if (method == "default" || method == "random") return 60;
+  if (method == "blocks") return 0;       // it folds grids into hosts of one size
+  if (method == "exhaustive") return 15;  // it gives up on many ranks
+  return method.starts_with("scotch") && !has_scotch() ? 0 : joined;
+}
+
 TEST(Mappers, GivePlacementsOnEveryGraph) {
   Random random(1);
+  std::map<std::string, int> placed;
+  int joined = 0;
   for (int round = 0; round < 60; ++round) {
     const int slots = 1 + static_cast<int>(random.below(40));
     const int ranks = static_cast<int>(random.below(static_cast<std::uint64_t>(slots) + 1));
@@ -110,6 +135,7 @@ TEST(Mappers, GivePlacementsOnEveryGraph) {
     const Traffic traffic = random_traffic(ranks, chance, random);
     const Fabric fabric = random_fabric(slots, random);
     MappingProblem problem = problem_of(traffic, fabric);
+    joined += joins_ranks(traffic) ? 1 : 0;
     problem.grid = {ranks};
     if (ranks == 0) problem.grid.clear();
     for (const std::string& method : mapper_names()) {
@@ -118,11 +144,15 @@ TEST(Mappers, GivePlacementsOnEveryGraph) {
       const auto swapped = place(problem, method + "+swap");
       ASSERT_EQ(plain.has_value(), swapped.has_value());
       if (!plain) continue;
+      ++placed[method];
       EXPECT_EQ(plain->rank_count(), ranks) << method;
       EXPECT_LE(measure(problem, *swapped).hop_bytes, measure(problem, *plain).hop_bytes) << method;
     }
     EXPECT_EQ(place_by_portfolio(problem).result().placement.rank_count(), ranks);
   }
+  EXPECT_GT(joined, 25);
+  for (const std::string& method : mapper_names())
+    EXPECT_GE(placed[method], least_placed(method, joined)) << method;
 }
 
 TEST(Mappers, KeepTogetherWhatTalksAcrossUnevenHosts) {
@@ -156,6 +186,7 @@ TEST(Mappers, FoldProcessGridsIntoHosts) {
 
 TEST(Mappers, FindTheOptimumOfAllPermutations) {
   Random random(2);
+  int placed = 0;
   for (int round = 0; round < 25; ++round) {
     const int slots = 2 + static_cast<int>(random.below(6));
     const int ranks = slots - static_cast<int>(random.below(2));
@@ -163,24 +194,29 @@ TEST(Mappers, FindTheOptimumOfAllPermutations) {
     const Fabric fabric = random_fabric(slots, random);
     const MappingProblem problem = problem_of(traffic, fabric);
     const auto placement = place(problem, "exhaustive");
+    ASSERT_EQ(placement.has_value(), joins_ranks(traffic)) << round;
     if (!placement) continue;
-    EXPECT_EQ(measure(problem, *placement).hop_bytes, least_hop_bytes(problem)) << round;
+    ++placed;
+    EXPECT_EQ(hop_bytes_of(problem, placement->slots()), least_hop_bytes(problem)) << round;
   }
+  EXPECT_GT(placed, 15);
 }
 
-TEST(Portfolio, EqualsTheExhaustiveOptimumOnEightAndNineRanks) {
+TEST(Portfolio, EqualsTheOptimumOfAllPermutationsOnEightAndNineRanks) {
   Random random(3);
-  for (int round = 0; round < 30; ++round) {
-    const int slots = 8 + round % 2;
+  for (int round = 0; round < 20; ++round) {
+    const int slots = round % 5 == 4 ? 9 : 8;
     const Traffic traffic = random_traffic(slots, 20 + random.below(60), random);
     const Fabric fabric = random_fabric(slots, random);
     const MappingProblem problem = problem_of(traffic, fabric);
     const PortfolioResult result = place_by_portfolio(problem);
-    const double optimum = measure(problem, *place(problem, "exhaustive")).hop_bytes;
+    const double optimum = least_hop_bytes(problem);
     EXPECT_EQ(result.methods[result.best].metrics.hop_bytes, optimum);
+    EXPECT_EQ(hop_bytes_of(problem, result.methods[result.best].placement.slots()), optimum);
     // The guard keeps the default only where that is within 3 per cent.
     const double of_default = result.methods.front().metrics.hop_bytes;
-    EXPECT_EQ(result.result().metrics.hop_bytes, optimum * 100 <= of_default * 97 ? optimum : of_default);
+    const double wanted = optimum * 100 <= of_default * 97 ? optimum : of_default;
+    EXPECT_EQ(hop_bytes_of(problem, result.result().placement.slots()), wanted);
   }
 }
 

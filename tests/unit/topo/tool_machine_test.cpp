@@ -88,7 +88,8 @@ TEST_F(TopoToolMachine, MapsToGpusThatLinksJoin) {
 
 TEST_F(TopoToolMachine, MapsToTheMachineOfAFile) {
 #ifndef SELVAGE_TEST_HWLOC
-  GTEST_SKIP() << "built without hwloc";
+  test::say_skipped("the machine of a file, since this is built without hwloc");
+  GTEST_SKIP();
 #endif
   const Ended ended =
       tool(fmt::format("map --pattern 2d-2x2 --fabric machine:{}/hwloc.xml", SELVAGE_TOPO_SAMPLES));

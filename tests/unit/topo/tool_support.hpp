@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../../support/shell.hpp"
+#include "shell.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -14,8 +14,16 @@ using test::Ended;
 using test::occurrences;
 using test::shell;
 
-inline Ended tool(const std::string& arguments) {
+/// As a user starts it who has no launcher.
+inline Ended tool_as_it_is(const std::string& arguments) {
   return shell(fmt::format("'{}' {}", SELVAGE_TOPO_TOOL, arguments));
+}
+
+/// The same without what Open MPI does at the start of a lone process: a daemon for processes that it might spawn, and a look
+/// for networks. That is most of the time that the tool takes; other MPIs know nothing of these variables.
+inline Ended tool(const std::string& arguments) {
+  return shell(fmt::format("OMPI_MCA_ess_singleton_isolated=1 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self '{}' {}",
+                           SELVAGE_TOPO_TOOL, arguments));
 }
 
 inline Ended tool_on(int ranks, const std::string& arguments) {

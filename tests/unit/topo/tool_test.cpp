@@ -9,7 +9,7 @@ namespace selvage::topo {
 namespace {
 
 TEST_F(TopoTool, ShowsOneRankWithoutMpirun) {
-  const Ended ended = tool("show");
+  const Ended ended = tool_as_it_is("show");
   EXPECT_EQ(ended.exit_code, 0);
   EXPECT_EQ(occurrences(ended.output, "1 rank on 1 host (1 physical)"), 1) << ended.output;
 }
@@ -43,6 +43,10 @@ TEST_F(TopoTool, EndsWithTwoAndOneMessageOnBadLogicalHosts) {
 }
 
 TEST_F(TopoTool, WritesIntoDevices) {
+  if (!std::filesystem::is_character_file("/dev/full")) {
+    test::say_skipped("a full device, since there is no /dev/full");
+    GTEST_SKIP();
+  }
   const Ended shown = tool("map --pattern 2d-2x2 --fabric flat --output /dev/stdout | cat");
   EXPECT_NE(shown.output.find("\"selvage_placement_version\""), std::string::npos) << shown.output;
   const Ended full = tool("map --pattern 2d-2x2 --fabric flat --output /dev/full");
@@ -52,7 +56,7 @@ TEST_F(TopoTool, WritesIntoDevices) {
 }
 
 TEST_F(TopoTool, SuggestsTheSubcommandForAMistypedOne) {
-  const Ended ended = tool("shwo");
+  const Ended ended = tool_as_it_is("shwo");
   EXPECT_EQ(ended.exit_code, 2);
   EXPECT_NE(ended.output.find("unknown subcommand 'shwo', did you mean 'show'?"), std::string::npos)
       << ended.output;
@@ -72,11 +76,16 @@ TEST_F(TopoTool, EndsWithTwoWithoutASubcommand) {
 
 TEST_F(TopoTool, RefusesAValueForAFlagAndStrayArguments) {
   EXPECT_EQ(tool("show --json=7").exit_code, 2);
-  EXPECT_NE(tool("show everything").output.find("unknown argument 'everything'"), std::string::npos);
-  EXPECT_EQ(tool("show everything").exit_code, 2);
+  const Ended stray = tool("show everything");
+  EXPECT_EQ(stray.exit_code, 2);
+  EXPECT_NE(stray.output.find("unknown argument 'everything'"), std::string::npos) << stray.output;
 }
 
 TEST_F(TopoTool, EndsWithOneWhenItsOutputCannotBeWritten) {
+  if (!std::filesystem::is_character_file("/dev/full")) {
+    test::say_skipped("a full device, since there is no /dev/full");
+    GTEST_SKIP();
+  }
   EXPECT_EQ(tool("show --json >/dev/full 2>/dev/full").exit_code, 1);
   const Ended ended = shell(fmt::format("('{}' show >/dev/full)", SELVAGE_TOPO_TOOL));
   EXPECT_EQ(ended.exit_code, 1);

@@ -7,14 +7,6 @@
 #include <utility>
 
 namespace selvage::detail {
-namespace {
-
-std::int64_t width(ElementType type) {
-  return static_cast<std::int64_t>(element_bytes(type));
-}
-
-}  // namespace
-
 BucketContents::BucketContents(ContextState& context, const Executor& executor,
                                std::span<const Elements> views, const BucketLayout& layout, ElementType wire,
                                std::string_view purpose) {

@@ -8,7 +8,7 @@ namespace selvage::detail {
 namespace {
 
 std::int64_t bytes_of(const Elements& elements) {
-  return elements.count * static_cast<std::int64_t>(element_bytes(elements.type));
+  return elements.count * width(elements.type);
 }
 
 /// Gives gradients their places: as they lie in memory where they follow each other there, else in order.

@@ -17,6 +17,11 @@ struct BucketLayout {
   std::int64_t count = 0;
 };
 
+/// Bytes of an element, to multiply with counts.
+[[nodiscard]] constexpr std::int64_t width(ElementType type) {
+  return static_cast<std::int64_t>(element_bytes(type));
+}
+
 /// Cuts gradients into buckets: consecutive ones of `order`, of one type, until the next would exceed `bucket_bytes`.
 /// Buckets that are complete earlier come earlier.
 [[nodiscard]] std::vector<BucketLayout> lay_out_buckets(std::span<const Elements> gradients,

@@ -18,10 +18,6 @@ namespace {
 constexpr std::string_view construction = "the construction of GradientBuckets";
 constexpr std::string_view first_step = "the first step of GradientBuckets";
 
-std::int64_t width(ElementType type) {
-  return static_cast<std::int64_t>(element_bytes(type));
-}
-
 /// The first rank's values. Collective.
 template <class T>
 std::vector<T> broadcast(ContextState& context, const std::vector<T>& values) {

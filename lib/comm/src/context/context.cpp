@@ -32,6 +32,9 @@ const std::any& Context::space() const {
 std::chrono::milliseconds Context::timeout() const {
   return state_->timeout();
 }
+std::chrono::milliseconds Context::setup_timeout() const {
+  return state_->setup_timeout();
+}
 void* Context::allocate_shared(std::size_t bytes) const {
   return state_->arena().allocate(bytes);
 }

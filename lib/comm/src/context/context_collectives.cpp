@@ -102,7 +102,7 @@ void ContextState::wait_messages(Messages& messages, std::string_view purpose) {
     return fmt::format("rank {} {}", fmt::join(ranks, ", rank "), purpose);
   };
   try {
-    wait_until(timeout_, yields_, done, late);
+    wait_until(planning_timeout_, yields_, done, late);
   } catch (const Error&) {
     give_up();
     for (MPI_Request& request : messages.requests) {
@@ -120,7 +120,7 @@ void ContextState::wait_request(MPI_Request& request, const std::function<std::s
     check_mpi(MPI_Test(&request, &completed, MPI_STATUS_IGNORE), "MPI_Test");
     return completed != 0;
   };
-  wait_until(timeout_, yields_, done, what);
+  wait_until(planning_timeout_, yields_, done, what);
 }
 
 std::string ContextState::describe_missing(std::string_view operation) const {

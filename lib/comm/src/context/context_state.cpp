@@ -22,11 +22,11 @@ namespace {
 constexpr std::string_view context_construction = "the construction of a Context";
 
 /// Of a bad one all ranks hear together, once they can.
-std::chrono::milliseconds timeout_or_default() {
+std::chrono::milliseconds limit_or_default(std::chrono::milliseconds (*from_environment)()) {
   try {
-    return timeout_from_environment();
+    return from_environment();
   } catch (const Error&) {
-    return std::chrono::seconds(30);
+    return default_timeout;
   }
 }
 
@@ -64,7 +64,11 @@ std::span<std::byte> layout_pool_in(void* host_block) {
 }  // namespace
 
 ContextState::ContextState(MPI_Comm comm, int device, std::any space)
-    : device_(device), space_(std::move(space)), timeout_(timeout_or_default()) {
+    : device_(device),
+      space_(std::move(space)),
+      timeout_(limit_or_default(timeout_from_environment)),
+      setup_timeout_(limit_or_default(setup_timeout_from_environment)),
+      planning_timeout_(setup_timeout_) {
   require_ranks(comm);
   const DeviceScope scope(device_);
   comm_ = duplicate(comm);

@@ -54,7 +54,11 @@ class ContextState {
   /// \throws Error{usage} for an execution space instance, or a View, of another GPU than this Context's
   void require_own_device(const Executor& executor) const;
   void require_own_device(const Field& field) const;
+  /// Bounds the waits of what is made already.
   [[nodiscard]] std::chrono::milliseconds timeout() const { return timeout_; }
+  [[nodiscard]] std::chrono::milliseconds setup_timeout() const { return setup_timeout_; }
+  /// Bounds the waits in which ranks plan something together: setup_timeout(), or timeout() while a Replanning lives.
+  [[nodiscard]] std::chrono::milliseconds planning_timeout() const { return planning_timeout_; }
   /// Whether a waiting rank must give its core away.
   [[nodiscard]] bool yields() const { return yields_; }
   [[nodiscard]] Arena& arena() { return arena_; }
@@ -134,6 +138,8 @@ class ContextState {
   [[nodiscard]] Proxy& proxy();
 
  private:
+  friend class Replanning;
+
   [[nodiscard]] MPI_Comm duplicate(MPI_Comm comm);
   void probe_mappings();
   void share_layouts();
@@ -164,6 +170,8 @@ class ContextState {
   int device_ = no_device;
   std::any space_;
   std::chrono::milliseconds timeout_;
+  std::chrono::milliseconds setup_timeout_;
+  std::chrono::milliseconds planning_timeout_;
   topo::Machine machine_;
   bool yields_ = true;
   Arena arena_;
@@ -187,6 +195,22 @@ class ContextState {
   std::unique_ptr<const MeasuredJob> measured_job_;
   std::unique_ptr<Proxy> proxy_;
   std::vector<std::shared_ptr<void>> kept_;
+};
+
+/// For what a running program plans anew between its steps, as it does lists. A rank may wait there while another, which
+/// needs the same late rank, waits in a step: both have the limit of steps, so that both give up and say so.
+class Replanning {
+ public:
+  explicit Replanning(ContextState& context) : context_(context), before_(context.planning_timeout_) {
+    context_.planning_timeout_ = context_.timeout_;
+  }
+  Replanning(const Replanning&) = delete;
+  Replanning& operator=(const Replanning&) = delete;
+  ~Replanning() { context_.planning_timeout_ = before_; }
+
+ private:
+  ContextState& context_;
+  std::chrono::milliseconds before_;
 };
 
 }  // namespace selvage::detail

@@ -9,11 +9,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace selvage::detail {
 namespace {
 
-constexpr std::int64_t default_timeout_ms = 30'000;
 constexpr std::int64_t longest_timeout_ms = 86'400'000;
+
+std::chrono::milliseconds milliseconds_or(const char* variable, std::chrono::milliseconds fallback) {
+  return std::chrono::milliseconds(environment_integer(variable, fallback.count(), 1, longest_timeout_ms));
+}
 
 template <class Value>
 std::optional<Value> parsed(const char* variable, Value (*parse)(std::string_view)) {
@@ -29,8 +34,10 @@ std::optional<Value> parsed(const char* variable, Value (*parse)(std::string_vie
 }  // namespace
 
 std::chrono::milliseconds timeout_from_environment() {
-  return std::chrono::milliseconds(
-      environment_integer("SELVAGE_TIMEOUT_MS", default_timeout_ms, 1, longest_timeout_ms));
+  return milliseconds_or("SELVAGE_TIMEOUT_MS", default_timeout);
+}
+std::chrono::milliseconds setup_timeout_from_environment() {
+  return milliseconds_or("SELVAGE_SETUP_TIMEOUT_MS", std::max(default_timeout, timeout_from_environment()));
 }
 std::optional<Transport> transport_from_environment() {
   return parsed("SELVAGE_TRANSPORT", parse_transport);
@@ -44,6 +51,7 @@ std::optional<QueuePlacement> queue_placement_from_environment() {
 
 void check_environment() {
   static_cast<void>(timeout_from_environment());
+  static_cast<void>(setup_timeout_from_environment());
   static_cast<void>(transport_from_environment());
   static_cast<void>(initiation_from_environment());
   static_cast<void>(queue_placement_from_environment());

@@ -23,6 +23,10 @@ struct Layout {
   std::int64_t element_bytes = 0;
 };
 
+[[nodiscard]] inline Layout layout_of(const Field& field) {
+  return {.strides = field.strides, .element_bytes = field.element_bytes};
+}
+
 /// A region's cells without gaps, the axes in the order of a View's strides: its rows stay rows.
 [[nodiscard]] Layout packed_like(const Region& region, const Layout& view);
 

@@ -190,8 +190,8 @@ void HaloPlan::note_path(const PeerPlan& peer, std::string how, std::string why)
   std::vector<std::string> names;
   for (const Link& link : peer.neighbour.links) names.push_back(direction_name(link.direction, axes));
   path.directions = fmt::format("{}", fmt::join(names, " "));
-  path.sent_bytes = Packing(peer.neighbour, fields_, axes, Half::owned).payload_bytes();
-  path.received_bytes = Packing(peer.neighbour, fields_, axes, Half::ghost).payload_bytes();
+  path.sent_bytes = Packing(peer.neighbour, fields_, axes, LinkSide::owned).payload_bytes();
+  path.received_bytes = Packing(peer.neighbour, fields_, axes, LinkSide::ghost).payload_bytes();
   paths_.push_back(std::move(path));
 }
 

@@ -30,10 +30,6 @@ Buffer allocate_lines(const Executor& executor, std::size_t bytes) {
   return buffer;
 }
 
-Layout layout_of(const Field& field) {
-  return {.strides = field.strides, .element_bytes = field.element_bytes};
-}
-
 /// The direction's cells of a View that came packed, as the sender's strides order them.
 CopyBox unpack_box(const RelayedView& view, const Region& ghost, const std::byte* packed) {
   const Layout senders{.strides = view.peer_strides, .element_bytes = view.field->element_bytes};

@@ -3,6 +3,7 @@
 #include "context/context_state.hpp"
 #include "context/kokkos_runtime.hpp"
 #include "context/wait.hpp"
+#include "landing.hpp"
 #include "launched_lists.hpp"
 #include "transports/mailbox.hpp"
 
@@ -12,12 +13,6 @@
 
 namespace selvage::detail {
 namespace {
-
-/// Where a rank's puts go from now on.
-struct LandingCard {
-  SharedRange range;
-  std::int64_t block_bytes = 0;  ///< of each of the two blocks
-};
 
 class KernelLists final : public LaunchedLists {
  public:
@@ -128,7 +123,7 @@ void KernelLists::grow(const ListStep& step) {
 
 void KernelLists::grow_own(Peer& peer, std::int64_t bytes, const ListStep& step, Growth& growth) {
   if (is_self(peer)) return grow_self(peer, bytes, step.executor);
-  peer.own_block_bytes = grown(bytes, peer.own_block_bytes);
+  peer.own_block_bytes = grown_landing_bytes(bytes, peer.own_block_bytes);
   const std::size_t all = 2 * static_cast<std::size_t>(peer.own_block_bytes);
   const NamedBuffer blocks = allocate_named(context_, step.executor, all);
   memory_.push_back(blocks.buffer);

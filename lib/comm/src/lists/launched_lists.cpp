@@ -3,6 +3,7 @@
 #include "context/context_state.hpp"
 #include "context/kokkos_runtime.hpp"
 #include "device/device.hpp"
+#include "landing.hpp"
 #include "memory/mappable.hpp"
 
 #include <fmt/format.h>
@@ -13,13 +14,6 @@
 #include <new>
 
 namespace selvage::detail {
-namespace {
-
-constexpr std::int64_t least_landing_bytes = 4096;
-constexpr std::int64_t landing_alignment = 128;
-
-}  // namespace
-
 LaunchedLists::LaunchedLists(ContextState& context, int message_tag, bool on_host)
     : context_(context), on_host_(on_host), words_(make_mpi_lists(context, message_tag, true)) {}
 
@@ -95,13 +89,8 @@ void LaunchedLists::upload(Executor& executor) {
   table_.to_kernels(executor);
 }
 
-std::int64_t LaunchedLists::grown(std::int64_t bytes, std::int64_t before) {
-  const std::int64_t wanted = std::max({bytes, before * 3 / 2, least_landing_bytes});
-  return (wanted + landing_alignment - 1) / landing_alignment * landing_alignment;
-}
-
 void LaunchedLists::grow_self(Peer& peer, std::int64_t bytes, Executor& executor) {
-  peer.own_block_bytes = peer.remote_block_bytes = grown(bytes, peer.own_block_bytes);
+  peer.own_block_bytes = peer.remote_block_bytes = grown_landing_bytes(bytes, peer.own_block_bytes);
   memory_.push_back(
       allocate_mappable(context_, executor, 2 * static_cast<std::size_t>(peer.own_block_bytes)));
   peer.own_blocks = peer.remote_blocks = memory_.back().data;

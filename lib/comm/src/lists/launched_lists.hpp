@@ -67,8 +67,6 @@ class LaunchedLists : public KernelListPath {
   [[nodiscard]] bool serves(const Peer& peer) const {
     return (with_self_ || !is_self(peer)) && (peer.link->in.count > 0 || peer.link->out.count > 0);
   }
-  /// \return the bytes of a block that is to hold `bytes`, where one of `before` is too small
-  [[nodiscard]] static std::int64_t grown(std::int64_t bytes, std::int64_t before);
   void grow_self(Peer& peer, std::int64_t bytes, Executor& executor);
   void read_epoch(Executor& executor);
   void upload(Executor& executor);

@@ -60,6 +60,7 @@ ListPlan::~ListPlan() {
 }
 
 void ListPlan::require_conserved() const {
+  const Replanning replanning(*context_);
   detail::require_conserved(*context_, index_.owned, index_.ghosts);
 }
 
@@ -219,7 +220,12 @@ ListPortTable ListPlan::open_port(Executor& executor, std::size_t element_bytes)
   if (!std::exchange(fenced_for_port_, false)) executor.fence();
   ListPortTable table;
   noting_failure([&] {
-    if (!port_) port_ = std::make_unique<ListPortPlan>(*context_, first_tag_ + port_tag, on_host_);
+    std::optional<Replanning> replanning;
+    if (port_) {
+      replanning.emplace(*context_);
+    } else {
+      port_ = std::make_unique<ListPortPlan>(*context_, first_tag_ + port_tag, on_host_);
+    }
     table = port_->open(links_, index_, element_bytes, executor);
   });
   return table;
@@ -287,8 +293,12 @@ void ListPlan::end_in_kernels(const ListStep& step) {
   in_flight_.reset();
 }
 
+std::chrono::milliseconds ListPlan::limit_of(const ListStep& step) const {
+  return step.operation == ListOperation::rebuild ? context_->planning_timeout() : context_->timeout();
+}
+
 void ListPlan::run(const ListStep& step) {
-  Deadline deadline(context_->timeout());
+  Deadline deadline(limit_of(step));
   Backoff backoff(context_->yields());
   noting_failure([&] {
     while (!poll(step)) {
@@ -327,7 +337,7 @@ void ListPlan::throw_late(const ListStep& step) const {
     if (!some.empty()) late += (late.empty() ? "" : ", ") + some;
   }
   throw Error(ErrorKind::timeout, fmt::format("a list's {} waited {} ms for {}", to_string(step.operation),
-                                              context_->timeout().count(), late));
+                                              limit_of(step).count(), late));
 }
 
 void ListPlan::note_failure(const Error& error) {

@@ -10,6 +10,7 @@
 #include <selvage/comm/detail/list_mover.hpp>
 #include <selvage/comm/list_options.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -96,6 +97,7 @@ class ListPlan {
   void run(const ListStep& step);
   bool poll(const ListStep& step);
   void unpack(const ListStep& step);
+  [[nodiscard]] std::chrono::milliseconds limit_of(const ListStep& step) const;
   [[noreturn]] void throw_late(const ListStep& step) const;
   [[noreturn]] void fail(Executor& executor, const Error& error);
   void note_failure(const Error& error);
@@ -107,6 +109,7 @@ class ListPlan {
   ListRequest request_;
   bool on_host_;
   bool has_neighbours_ = false;
+  bool has_lists_ = false;
   int first_tag_ = 0;
   std::uint64_t sparse_rounds_ = 0;
 

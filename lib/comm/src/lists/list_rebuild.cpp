@@ -8,11 +8,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace selvage::detail {
 
 void ListPlan::rebuild(Executor& executor, const ListSource& source, std::int64_t owned) {
+  std::optional<Replanning> replanning;
+  if (std::exchange(has_lists_, true)) replanning.emplace(*context_);
   begin(executor);
   Grouped grouped;
   if (has_neighbours_) {

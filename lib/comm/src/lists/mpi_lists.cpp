@@ -1,5 +1,6 @@
 #include "context/context_state.hpp"
 #include "context/kokkos_runtime.hpp"
+#include "context/message_size.hpp"
 #include "list_path.hpp"
 #include "transports/call_off.hpp"
 
@@ -8,18 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 namespace selvage::detail {
 namespace {
-
-int message_size(std::int64_t bytes) {
-  if (bytes > std::numeric_limits<int>::max())
-    throw Error(ErrorKind::unsupported,
-                fmt::format("a message of {} bytes is more than MPI counts to", bytes));
-  return static_cast<int>(bytes);
-}
 
 /// One message to or from each link's rank per operation, if any particles go that way.
 class MpiLists final : public ListPath {

@@ -1,5 +1,6 @@
 #include "context/context_state.hpp"
 #include "context/kokkos_runtime.hpp"
+#include "landing.hpp"
 #include "list_path.hpp"
 #include "transports/mailbox.hpp"
 
@@ -15,12 +16,6 @@
 namespace selvage::detail {
 namespace {
 
-/// Where a rank's puts go. Written by the owner of the block, into the memory of the rank that puts.
-struct LandingCard {
-  SharedRange range;
-  std::int64_t block_bytes = 0;  ///< of each of the two blocks
-};
-
 /// Of one link, in the memory of the rank that polls; the other rank writes all of it.
 struct ListFlags {
   /// Released after the header and the particles of this epoch were stored.
@@ -32,9 +27,6 @@ struct ListFlags {
   alignas(128) LandingCard landing;
   alignas(128) ListFailure failure;
 };
-
-constexpr std::int64_t least_landing_bytes = 4096;
-constexpr std::int64_t landing_alignment = 128;
 
 class PeerLists final : public ListPath {
  public:
@@ -139,8 +131,7 @@ void PeerLists::make_room(Peer& peer, const ListStep& step) {
   const std::int64_t bytes = step.bytes(step.received(*peer.link));
   Landing& landing = peer.landing;
   if (bytes <= landing.block_bytes) return;
-  const std::int64_t wanted = std::max({bytes, landing.block_bytes * 3 / 2, least_landing_bytes});
-  landing.block_bytes = (wanted + landing_alignment - 1) / landing_alignment * landing_alignment;
+  landing.block_bytes = grown_landing_bytes(bytes, landing.block_bytes);
   landing.memory = allocate_named(context_, step.executor, 2 * landing.block_bytes);
   ++landing.number;
   peer.remote->landing = {landing.memory.range, landing.block_bytes};

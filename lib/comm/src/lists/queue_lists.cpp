@@ -1,6 +1,7 @@
 #include "context/context_state.hpp"
 #include "context/kokkos_runtime.hpp"
 #include "context/wait.hpp"
+#include "landing.hpp"
 #include "launched_lists.hpp"
 #include "proxy/command_queue.hpp"
 
@@ -143,11 +144,11 @@ void QueueLists::grow(const ListStep& step) {
       continue;
     }
     if (incoming(peer) > peer.own_block_bytes) {
-      peer.own_block_bytes = grown(incoming(peer), peer.own_block_bytes);
+      peer.own_block_bytes = grown_landing_bytes(incoming(peer), peer.own_block_bytes);
       peer.own_blocks = allocate_blocks(peer.own_block_bytes, step.executor);
     }
     if (outgoing(peer) > peer.remote_block_bytes) {
-      peer.remote_block_bytes = grown(outgoing(peer), peer.remote_block_bytes);
+      peer.remote_block_bytes = grown_landing_bytes(outgoing(peer), peer.remote_block_bytes);
       peer.remote_blocks = allocate_blocks(peer.remote_block_bytes, step.executor);
     }
   }

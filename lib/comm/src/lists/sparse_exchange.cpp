@@ -81,7 +81,8 @@ std::vector<SparseNumber> sparse_exchange(ContextState& context, int first_tag, 
     return is_over(comm, *sends);
   };
   try {
-    wait_until(context.timeout(), context.yields(), done, [&] { return describe_late(*sends, purpose); });
+    wait_until(context.planning_timeout(), context.yields(), done,
+               [&] { return describe_late(*sends, purpose); });
   } catch (const Error&) {
     context.give_up();
     static_cast<void>(sends.release());

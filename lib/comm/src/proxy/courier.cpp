@@ -1,5 +1,6 @@
 #include "courier.hpp"
 
+#include "context/message_size.hpp"
 #include "copies/multipath_copier.hpp"
 #include "transports/call_off.hpp"
 
@@ -7,18 +8,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <optional>
 
 namespace selvage::detail {
-
-int message_size(std::uint64_t bytes) {
-  if (bytes > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
-    throw Error(ErrorKind::unsupported,
-                fmt::format("a message of {} bytes is more than MPI counts to", bytes));
-  }
-  return static_cast<int>(bytes);
-}
 
 std::uint64_t& arrival_word(std::byte* base, std::uint64_t arrival) {
   if (arrival % alignof(std::uint64_t) != 0) {

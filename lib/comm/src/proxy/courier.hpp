@@ -152,7 +152,4 @@ class Courier {
 /// Where a put may leave its value behind: the word at `arrival` of a window whose memory is at `base`.
 [[nodiscard]] std::uint64_t& arrival_word(std::byte* base, std::uint64_t arrival);
 
-/// \throws Error{unsupported} for more than MPI counts to
-[[nodiscard]] int message_size(std::uint64_t bytes);
-
 }  // namespace selvage::detail

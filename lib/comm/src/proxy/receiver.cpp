@@ -1,5 +1,7 @@
 #include "receiver.hpp"
 
+#include "context/message_size.hpp"
+
 #include <cstring>
 #include <iterator>
 #include <utility>

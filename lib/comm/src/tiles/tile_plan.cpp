@@ -14,7 +14,7 @@
 namespace selvage::detail {
 namespace {
 
-constexpr std::string_view construction = "the construction of a TiledAllreduce";
+constexpr std::string_view tiles_construction = "the construction of a TiledAllreduce";
 
 }  // namespace
 
@@ -22,7 +22,7 @@ TilePlan::TilePlan(std::shared_ptr<ContextState> context, const Executor& execut
                    const TiledAllreduceOptions& options, const Elements& elements)
     : context_(std::move(context)), options_(options), elements_(elements) {
   constexpr std::int64_t line = 64;
-  context_->all_or_none(construction, [&] {
+  context_->all_or_none(tiles_construction, [&] {
     if (options_.tile_elements < line || options_.tile_elements % line != 0)
       throw Error(ErrorKind::usage,
                   fmt::format("tiles of {} elements: give a multiple of {}", options_.tile_elements, line));
@@ -32,7 +32,7 @@ TilePlan::TilePlan(std::shared_ptr<ContextState> context, const Executor& execut
       context_, executor,
       AllreduceOptions{.operation = options.operation, .multiprocessors = options.multiprocessors}, elements);
   const auto lines =
-      context_->extremes({static_cast<int>(options_.tile_elements / line)}, construction).front();
+      context_->extremes({static_cast<int>(options_.tile_elements / line)}, tiles_construction).front();
   if (lines.smallest != lines.largest)
     throw Error(
         ErrorKind::usage,
@@ -79,7 +79,8 @@ TileParts TilePlan::parts(const Executor& executor) const {
                                  .multiprocessors = options_.multiprocessors};
   const auto bytes = static_cast<std::size_t>(elements_.count) * element_bytes(elements_.type);
   return {allreduce, options_.tile_elements,
-          PeerBlocks(*context_, elements_.data, all_ranks(allreduce), bytes, elements_.memory, construction)};
+          PeerBlocks(*context_, elements_.data, all_ranks(allreduce), bytes, elements_.memory,
+                     tiles_construction)};
 }
 
 TilePort TilePlan::port() const {

@@ -1,5 +1,6 @@
 #include "context/context_state.hpp"
 #include "context/kokkos_runtime.hpp"
+#include "context/message_size.hpp"
 #include "run_copy.hpp"
 #include "transfer_path.hpp"
 #include "transports/call_off.hpp"
@@ -7,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace selvage::detail {
@@ -23,13 +23,6 @@ struct Block {
   std::unique_ptr<RunCopy> copy;
   MPI_Request request = MPI_REQUEST_NULL;
 };
-
-int message_size(std::int64_t bytes) {
-  if (bytes > std::numeric_limits<int>::max())
-    throw Error(ErrorKind::unsupported,
-                fmt::format("a message of {} bytes is more than MPI counts to", bytes));
-  return static_cast<int>(bytes);
-}
 
 Block make_block(const Executor& executor, const std::vector<TransferPart>& parts, bool outgoing,
                  bool staged) {

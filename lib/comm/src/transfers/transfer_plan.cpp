@@ -20,7 +20,7 @@
 namespace selvage::detail {
 namespace {
 
-constexpr const char* construction = "the construction of a TypedTransfer";
+constexpr const char* planning = "the construction of a TypedTransfer";
 
 /// The first message to a partner.
 struct Greeting {
@@ -88,7 +88,7 @@ TransferPlan::TransferPlan(std::shared_ptr<ContextState> context, const Executor
                            const TransferOptions& options)
     : context_(std::move(context)), on_host_(executor.runs_on_host()) {
   const int tag = context_->take_tags(1);
-  context_->all_or_none(construction, [&] {
+  context_->all_or_none(planning, [&] {
     context_->require_own_device(executor);
     for (const TransferEnd& end : sends) context_->require_own_device(end.memory);
     for (const TransferEnd& end : receives) context_->require_own_device(end.memory);
@@ -96,16 +96,16 @@ TransferPlan::TransferPlan(std::shared_ptr<ContextState> context, const Executor
     lay_out_flags(executor);
   });
   greet(tag);
-  context_->all_or_none(construction, [&] {
+  context_->all_or_none(planning, [&] {
     require_same_number(self_);
     for (const Partner& partner : partners_) require_same_number(partner);
   });
   swap_cards(tag);
-  context_->all_or_none(construction, [&] {
+  context_->all_or_none(planning, [&] {
     for (const Partner& partner : partners_) require_matching(partner);
     require_matching(self_);
   });
-  context_->all_or_none(construction, [&] { make_paths(executor, options, tag); });
+  context_->all_or_none(planning, [&] { make_paths(executor, options, tag); });
 }
 
 TransferPlan::~TransferPlan() {

@@ -3,24 +3,16 @@
 #include "call_off.hpp"
 #include "context/context_state.hpp"
 #include "context/kokkos_runtime.hpp"
+#include "context/message_size.hpp"
 #include "proxy/proxy.hpp"
 #include "proxy_messages.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 namespace selvage::detail {
 namespace {
-
-int message_size(std::int64_t bytes) {
-  if (bytes > std::numeric_limits<int>::max()) {
-    throw Error(ErrorKind::unsupported,
-                fmt::format("a message of {} bytes is more than MPI counts to", bytes));
-  }
-  return static_cast<int>(bytes);
-}
 
 bool all_done(const std::vector<MPI_Request>& requests) {
   return std::ranges::all_of(requests, [](MPI_Request request) { return request == MPI_REQUEST_NULL; });

@@ -16,8 +16,8 @@ Buffer allocate_packed(const TransportParts& parts, Wire carrier, std::size_t by
 
 }  // namespace
 
-PackedBlock::PackedBlock(const TransportParts& parts, const PeerPlan& plan, Half half, Wire carrier)
-    : packing(plan.neighbour, parts.fields, parts.axes, half) {
+PackedBlock::PackedBlock(const TransportParts& parts, const PeerPlan& plan, LinkSide side, Wire carrier)
+    : packing(plan.neighbour, parts.fields, parts.axes, side) {
   packed = allocate_packed(parts, carrier, capacity_bytes());
   const bool is_staged = carrier == Wire::staged && !parts.executor.runs_on_host();
   wire = is_staged ? parts.executor.allocate_staging(packing.bytes()) : packed;
@@ -33,8 +33,8 @@ std::size_t PackedBlock::capacity_bytes() const {
 
 PackedPeer::PackedPeer(const TransportParts& parts, const PeerPlan& plan, Wire carrier)
     : rank(plan.neighbour.rank),
-      owned(parts, plan, Half::owned, carrier),
-      ghost(parts, plan, Half::ghost, carrier) {
+      owned(parts, plan, LinkSide::owned, carrier),
+      ghost(parts, plan, LinkSide::ghost, carrier) {
   for (std::size_t f = 0; f < parts.fields.size(); ++f) {
     contributions.push_back(contributions_of(owned.packing, f, parts.fields[f], owned.packed.data));
   }

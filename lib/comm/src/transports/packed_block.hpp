@@ -13,7 +13,7 @@ enum class Wire {
   mapped,  ///< where the execution space works, in memory that peers map
 };
 
-/// One half of a neighbour's traffic as messages carry it: packed where the execution space works, and where
+/// One side of a neighbour's traffic as messages carry it: packed where the execution space works, and where
 /// the carrier works.
 struct PackedBlock {
   Packing packing;
@@ -22,7 +22,7 @@ struct PackedBlock {
   std::vector<std::vector<CopyBox>> pack;    ///< by field
   std::vector<std::vector<CopyBox>> unpack;  ///< by field
 
-  PackedBlock(const TransportParts& parts, const PeerPlan& plan, Half half, Wire carrier);
+  PackedBlock(const TransportParts& parts, const PeerPlan& plan, LinkSide side, Wire carrier);
 
   /// Of `packed`: never 0, so that it can be named.
   [[nodiscard]] std::size_t capacity_bytes() const;

@@ -5,27 +5,23 @@
 namespace selvage::detail {
 namespace {
 
-std::vector<Link> in_block_order(const Neighbour& neighbour, Half half) {
+std::vector<Link> in_block_order(const Neighbour& neighbour, LinkSide side) {
   std::vector<Link> links = neighbour.links;
   // The owner of a ghost sees it in the opposite direction, so its ascending order is this rank's descending
   // one.
-  if (half == Half::ghost) std::ranges::reverse(links);
+  if (side == LinkSide::ghost) std::ranges::reverse(links);
   return links;
-}
-
-Layout layout_of(const Field& field) {
-  return {.strides = field.strides, .element_bytes = field.element_bytes};
 }
 
 }  // namespace
 
-Packing::Packing(const Neighbour& neighbour, std::span<const Field> fields, int axes, Half half) {
-  const std::vector<Link> links = in_block_order(neighbour, half);
+Packing::Packing(const Neighbour& neighbour, std::span<const Field> fields, int axes, LinkSide side) {
+  const std::vector<Link> links = in_block_order(neighbour, side);
   std::int64_t offset = 0;
   for (const Field& field : fields) {
     std::vector<Slot>& slots = slots_.emplace_back();
     for (const Link& link : links) {
-      const Region region = in_field(half == Half::owned ? link.owned : link.ghost, field, axes);
+      const Region region = in_field(side == LinkSide::owned ? link.owned : link.ghost, field, axes);
       if (region.elements() == 0) continue;
       slots.push_back({link.direction, region, offset});
       offset += region.elements() * field.element_bytes;

@@ -5,9 +5,6 @@
 namespace selvage::detail {
 namespace {
 
-Layout layout_of(const Field& field) {
-  return {.strides = field.strides, .element_bytes = field.element_bytes};
-}
 Layout layout_of(const FieldCard& card) {
   return {.strides = card.strides, .element_bytes = card.element_bytes};
 }
@@ -106,8 +103,8 @@ class RouteMaker {
   const PeerMemory& remote_;
   const OwnMemory& own_;
   const RouteRules& rules_;
-  Packing owned_{plan_.neighbour, parts_.fields, parts_.axes, Half::owned};
-  Packing ghost_{plan_.neighbour, parts_.fields, parts_.axes, Half::ghost};
+  Packing owned_{plan_.neighbour, parts_.fields, parts_.axes, LinkSide::owned};
+  Packing ghost_{plan_.neighbour, parts_.fields, parts_.axes, LinkSide::ghost};
   Routes routes_;
 };
 

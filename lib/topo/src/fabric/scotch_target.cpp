@@ -13,7 +13,7 @@
 namespace selvage::topo {
 namespace {
 
-constexpr std::string_view blanks = " \t\r\n\v\f";
+constexpr std::string_view white_space = " \t\r\n\v\f";
 
 /// The words of a target file, one after the other.
 class Words {
@@ -27,7 +27,7 @@ class Words {
   [[nodiscard]] std::string_view word(const char* what) {
     skip_blanks();
     if (at_ == text_.size()) fail(fmt::format("the file ends before {}", what));
-    const std::size_t end = std::min(text_.find_first_of(blanks, at_), text_.size());
+    const std::size_t end = std::min(text_.find_first_of(white_space, at_), text_.size());
     const std::string_view word = text_.substr(at_, end - at_);
     at_ = end;
     return word;
@@ -52,7 +52,7 @@ class Words {
 
  private:
   void skip_blanks() {
-    while (at_ < text_.size() && blanks.find(text_[at_]) != std::string_view::npos) {
+    while (at_ < text_.size() && white_space.find(text_[at_]) != std::string_view::npos) {
       if (text_[at_++] == '\n') ++line_;
     }
   }

@@ -64,11 +64,11 @@ Fabric flat_fabric(const SimulatedFabric& options) {
 
 /// GPUs below boards, switches, sockets and machines.
 TreeNetwork gpu_tree(int gpus) {
-  struct Level {
+  struct Stage {
     const char* name;
     int gpus;
   };
-  constexpr std::array<Level, 4> levels = {{{"board", 2}, {"switch", 4}, {"socket", 8}, {"machine", 16}}};
+  constexpr std::array<Stage, 4> levels = {{{"board", 2}, {"switch", 4}, {"socket", 8}, {"machine", 16}}};
   std::vector<TreeNode> nodes;
   int above = gpus;
   for (int gpu = 0; gpu < gpus; ++gpu)

@@ -17,7 +17,7 @@
 namespace selvage::topo {
 namespace {
 
-constexpr const char* not_told = "the file doesn't tell";
+constexpr const char* not_in_xml = "the file doesn't tell";
 constexpr int most_links = 1024;
 
 /// One <cpu>, which is a NUMA node.
@@ -113,9 +113,10 @@ NumaNode NcclReader::numa_node_of(pugi::xml_node cpu) const {
   NumaNode node;
   node.host = cpu.attribute("host_hash").as_string();
   const int number = cpu.attribute("numaid").as_int(-1);
-  node.number = number >= 0 ? Figure<int>::known(number, Source::file) : Figure<int>::unknown(not_told);
+  node.number = number >= 0 ? Figure<int>::known(number, Source::file) : Figure<int>::unknown(not_in_xml);
   const CpuList cpus = cpus_of(cpu.attribute("affinity").as_string());
-  node.cpus = cpus.empty() ? Figure<CpuList>::unknown(not_told) : Figure<CpuList>::known(cpus, Source::file);
+  node.cpus =
+      cpus.empty() ? Figure<CpuList>::unknown(not_in_xml) : Figure<CpuList>::known(cpus, Source::file);
   return node;
 }
 
@@ -139,10 +140,10 @@ Gpu NcclReader::gpu_of(pugi::xml_node pci, pugi::xml_node gpu) const {
                      shown(pci.attribute("busid").as_string())));
   const int architecture = gpu.attribute("sm").as_int(0);
   out.name = architecture > 0 ? fmt::format("GPU of sm_{}", architecture) : "GPU";
-  out.memory_bytes = Figure<std::uint64_t>::unknown(not_told);
+  out.memory_bytes = Figure<std::uint64_t>::unknown(not_in_xml);
   out.numa_node = nodes_.back().number;
   out.near_cpus = nodes_.back().cpus;
-  out.fabric = Figure<GpuFabric>::unknown(not_told);
+  out.fabric = Figure<GpuFabric>::unknown(not_in_xml);
   std::vector<NvLink> links;
   for (const pugi::xml_node link : gpu.children("nvlink")) add_links(link, links);
   out.links = Figure<std::vector<NvLink>>::known(std::move(links), Source::file);
@@ -160,8 +161,8 @@ void NcclReader::add_links(pugi::xml_node element, std::vector<NvLink>& links) c
   if (kind.starts_with("0x03") && !link.pci_bus_id.empty()) link.end = LinkEnd::gpu;
   if (kind == "0x068000") link.end = LinkEnd::nvswitch;
   if (kind == "0x068001") link.end = LinkEnd::cpu;
-  link.version = Figure<int>::unknown(not_told);
-  link.gb_per_s = Figure<double>::unknown(not_told);
+  link.version = Figure<int>::unknown(not_in_xml);
+  link.gb_per_s = Figure<double>::unknown(not_in_xml);
   links.insert(links.end(), static_cast<std::size_t>(count), link);
 }
 
@@ -175,7 +176,7 @@ CommonAncestor NcclReader::common_ancestor(const GpuElement& a, const GpuElement
 
 HostInventory NcclReader::inventory_of(const std::string& host,
                                        const std::vector<const GpuElement*>& gpus) const {
-  HostInventory inventory = unknown_inventory(not_told);
+  HostInventory inventory = unknown_inventory(not_in_xml);
   std::set<int> cpus;
   int nodes = 0;
   for (const NumaNode& node : nodes_) {
@@ -196,7 +197,7 @@ HostInventory NcclReader::inventory_of(const std::string& host,
   for (std::size_t a = 0; a < gpus.size(); ++a) {
     for (std::size_t b = a + 1; b < gpus.size(); ++b, ++pair) {
       pair->ancestor = Figure<CommonAncestor>::known(common_ancestor(*gpus[a], *gpus[b]), Source::file);
-      pair->read = pair->write = pair->over_nvlink = pair->atomics = Figure<PeerStatus>::unknown(not_told);
+      pair->read = pair->write = pair->over_nvlink = pair->atomics = Figure<PeerStatus>::unknown(not_in_xml);
     }
   }
   find_levels(list, inventory.gpu_pairs);

@@ -1,8 +1,9 @@
+#include "machine/json_value.hpp"
+
 #include <selvage/error.hpp>
 #include <selvage/topo/rank_files.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <limits>
 #include <set>
@@ -10,8 +11,6 @@
 
 namespace selvage::topo {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr std::uint64_t most_cpus = 1 << 20;
 

@@ -1,5 +1,5 @@
 #include "gpu_probe.hpp"
-#include "probe_json.hpp"
+#include "machine/bytes.hpp"
 #include "tournament.hpp"
 
 #include <selvage/error.hpp>
@@ -13,6 +13,20 @@
 #include <utility>
 
 namespace selvage::topo {
+
+void fields(auto& bytes, IsA<ProbedGpu> auto& gpu) {
+  bytes(gpu.host, gpu.uuid, gpu.pci_bus_id);
+}
+
+void fields(auto& bytes, IsA<ProbedGpuPair> auto& pair) {
+  bytes(pair.from, pair.to, pair.put_us, pair.store_gb_per_s, pair.copy_gb_per_s,
+        pair.copy_gb_per_s_together);
+}
+
+void fields(auto& bytes, IsA<GpuProbes> auto& probes) {
+  bytes(probes.bandwidth_bytes, probes.gpus, probes.pairs);
+}
+
 namespace {
 
 constexpr int tag = 1;
@@ -158,8 +172,9 @@ void share(MPI_Comm comm, std::vector<ProbedPair>& pairs) {
   for (std::size_t i = 0; i < values.size(); ++i) *figures[i] = values[i];
 }
 
-/// Every rank's text, one after the other.
-std::vector<std::string> gathered(MPI_Comm comm, int size, const std::string& mine) {
+/// Every rank's bytes, one after the other.
+std::vector<std::vector<std::uint8_t>> gathered(MPI_Comm comm, int size,
+                                                const std::vector<std::uint8_t>& mine) {
   std::vector<int> lengths(static_cast<std::size_t>(size));
   const auto length = static_cast<int>(mine.size());
   check_mpi(MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, comm), "MPI_Allgather");
@@ -169,15 +184,31 @@ std::vector<std::string> gathered(MPI_Comm comm, int size, const std::string& mi
     offsets.push_back(end);
     end += each;
   }
-  std::string all(static_cast<std::size_t>(end), ' ');
-  check_mpi(MPI_Allgatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(),
-                           MPI_CHAR, comm),
+  std::vector<std::uint8_t> all(static_cast<std::size_t>(end));
+  check_mpi(MPI_Allgatherv(mine.data(), length, MPI_BYTE, all.data(), lengths.data(), offsets.data(),
+                           MPI_BYTE, comm),
             "MPI_Allgatherv");
-  std::vector<std::string> texts;
-  for (std::size_t rank = 0; rank < lengths.size(); ++rank)
-    texts.push_back(
-        all.substr(static_cast<std::size_t>(offsets[rank]), static_cast<std::size_t>(lengths[rank])));
-  return texts;
+  std::vector<std::vector<std::uint8_t>> messages;
+  for (std::size_t rank = 0; rank < lengths.size(); ++rank) {
+    const auto first = all.begin() + offsets[rank];
+    messages.emplace_back(first, first + lengths[rank]);
+  }
+  return messages;
+}
+
+/// The GPUs of some hosts and of another one; the others alone where that one's are unknown.
+Figure<GpuProbes> joined(const GpuProbes& some, const Figure<GpuProbes>& another) {
+  GpuProbes all = some;
+  if (another.is_known()) {
+    const auto first = static_cast<int>(all.gpus.size());
+    all.gpus.insert(all.gpus.end(), another.value().gpus.begin(), another.value().gpus.end());
+    for (ProbedGpuPair pair : another.value().pairs) {
+      pair.from += first;
+      pair.to += first;
+      all.pairs.push_back(std::move(pair));
+    }
+  }
+  return Figure<GpuProbes>::known(std::move(all), Source::probe);
 }
 
 /// The lowest rank of each host measures, and all get all.
@@ -186,14 +217,14 @@ Figure<GpuProbes> probe_gpus_of_hosts(MPI_Comm comm, const Probes& probes, const
   int rank = 0;
   check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   const std::string& host = probes.hosts[static_cast<std::size_t>(rank)];
-  std::string mine;
-  if (std::ranges::find(probes.hosts, host) - probes.hosts.begin() == rank)
-    mine = gpu_probes_to_json(probe_gpus(host, options));
+  ByteWriter bytes;
+  if (std::ranges::find(probes.hosts, host) - probes.hosts.begin() == rank) bytes(probe_gpus(host, options));
   Figure<GpuProbes> all = Figure<GpuProbes>::unknown("no host");
-  for (const std::string& text : gathered(comm, probes.rank_count(), mine)) {
-    if (text.empty()) continue;
-    const Figure<GpuProbes> some =
-        gpu_probes_from_json(text, probes.latency_bytes.size(), "what a rank sent");
+  for (const std::vector<std::uint8_t>& message :
+       gathered(comm, probes.rank_count(), std::move(bytes).take())) {
+    if (message.empty()) continue;
+    Figure<GpuProbes> some;
+    ByteReader(message.data(), message.data() + message.size())(some);
     all = all.is_known() ? joined(all.value(), some) : some;
   }
   return all;

@@ -1,11 +1,10 @@
-#include "probe_json.hpp"
-
+#include "machine/json_value.hpp"
 #include "machine/text_file.hpp"
 
 #include <selvage/error.hpp>
+#include <selvage/topo/probe.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <vector>
@@ -13,15 +12,13 @@
 namespace selvage::topo {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::size_t most_sizes = 64;
 constexpr std::size_t most_gpus = 4096;
 
 /// Reads values and says of which file they are when they are wrong.
-class Reader {
+class ProbeReader {
  public:
-  explicit Reader(const std::string& name) : name_(name) {}
+  explicit ProbeReader(const std::string& name) : name_(name) {}
 
   [[noreturn]] void fail(const std::string& what) const {
     throw Error(ErrorKind::input, fmt::format("{}: {}", name_, what));
@@ -98,7 +95,7 @@ std::vector<std::pair<int, int>> pairs_of(const std::vector<ProbedGpu>& gpus) {
   return pairs;
 }
 
-Figure<GpuProbes> from_json_value(const Json& all, std::size_t latency_sizes, const Reader& reader) {
+Figure<GpuProbes> from_json_value(const Json& all, std::size_t latency_sizes, const ProbeReader& reader) {
   if (!all.is_object()) reader.fail("'gpus' is not an object");
   if (all.contains("unknown")) return Figure<GpuProbes>::unknown(reader.text(all, "unknown"));
   GpuProbes probes{.bandwidth_bytes = reader.sizes(all, "bandwidth_bytes"), .gpus = {}, .pairs = {}};
@@ -133,29 +130,6 @@ Figure<GpuProbes> from_json_value(const Json& all, std::size_t latency_sizes, co
 
 }  // namespace
 
-std::string gpu_probes_to_json(const Figure<GpuProbes>& probes) {
-  return to_json_value(probes).dump();
-}
-
-Figure<GpuProbes> gpu_probes_from_json(std::string_view text, std::size_t latency_sizes,
-                                       const std::string& name) {
-  return from_json_value(Json::parse(text, nullptr, false), latency_sizes, Reader(name));
-}
-
-Figure<GpuProbes> joined(const GpuProbes& some, const Figure<GpuProbes>& another) {
-  GpuProbes all = some;
-  if (another.is_known()) {
-    const auto first = static_cast<int>(all.gpus.size());
-    all.gpus.insert(all.gpus.end(), another.value().gpus.begin(), another.value().gpus.end());
-    for (ProbedGpuPair pair : another.value().pairs) {
-      pair.from += first;
-      pair.to += first;
-      all.pairs.push_back(std::move(pair));
-    }
-  }
-  return Figure<GpuProbes>::known(std::move(all), Source::probe);
-}
-
 std::string to_json(const Probes& probes) {
   Json pairs = Json::array();
   for (const ProbedPair& pair : probes.pairs)
@@ -175,7 +149,7 @@ std::string to_json(const Probes& probes) {
 }
 
 Probes probes_from_json(std::string_view text, const std::string& name) {
-  const Reader reader(name);
+  const ProbeReader reader(name);
   const Json all = Json::parse(text, nullptr, false);
   if (!all.is_object()) reader.fail("it is not a JSON object");
   if (all.value("selvage_probe_version", Json()) != Json(2)) reader.fail("it holds no probes of version 2");

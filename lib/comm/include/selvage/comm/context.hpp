@@ -32,7 +32,10 @@ class ContextState;
 /// MPI_THREAD_MULTIPLE, a thread each. Whatever is made from a Context lives and runs on its GPU, and every
 /// call leaves the calling thread's current CUDA device as it was.
 ///
-/// Environment: `SELVAGE_TIMEOUT_MS` (1 to 86400000, default 30000) bounds every wait;
+/// Environment: `SELVAGE_TIMEOUT_MS` (1 to 86400000, default 30000) bounds every wait of what is made already: of exchanges,
+/// sums, kernels, rebuilds of lists. `SELVAGE_SETUP_TIMEOUT_MS` (likewise; default 30000 or SELVAGE_TIMEOUT_MS, whichever is
+/// longer) bounds every wait in which ranks make something: Contexts, what is constructed from them, ports, the first lists
+/// of a ListHalo or Migration, the buckets that the first step of GradientBuckets makes.
 /// `SELVAGE_PROXY=caller` leaves what kernels ask for to the caller's progress() instead of a thread;
 /// `SELVAGE_LOGICAL_HOSTS=HxR` splits a machine into pretend hosts (see selvage::topo::Machine);
 /// `SELVAGE_ALLREDUCE_TABLE` names the table of selvage-tune that chooses algorithms, for rank 0, which reads it for all
@@ -71,8 +74,10 @@ class Context {
   [[nodiscard]] const topo::Machine& machine() const;
   /// CUDA's number of its GPU in this process; -1 without one.
   [[nodiscard]] int device() const;
-  /// The longest that any wait lasts before it becomes Error{timeout}.
+  /// The longest that a wait of what is made already lasts before it becomes Error{timeout}.
   [[nodiscard]] std::chrono::milliseconds timeout() const;
+  /// The same for waits in which ranks make something together.
+  [[nodiscard]] std::chrono::milliseconds setup_timeout() const;
 
   /// Zeroed host memory that the other ranks of this host can map; page-aligned; not collective.
   ///

@@ -62,7 +62,8 @@ class ListHalo {
   ~ListHalo();
 
   /// New lists; Views may have become others since. Links, mappings and memory stay and grow by half where they must.
-  /// Collective among the neighbours that the options name; else over the context's ranks.
+  /// Collective among the neighbours that the options name; else over the context's ranks. Ranks wait for each other as
+  /// in a step: for timeout(), not for setup_timeout().
   /// \throws Error{usage} as the constructor, on every rank, or, with named neighbours, on all of them
   template <class Space, class Ids, class Ranks>
   void rebuild(const Space& space, std::int64_t owned, const Ids& send_ids, const Ranks& send_ranks) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "limits.hpp"
+
 #include <selvage/error.hpp>
 
 #include <gtest/gtest.h>
@@ -66,12 +68,20 @@ class ScopedVariable {
   std::optional<std::string> old_;
 };
 
-/// What waits in vain last in tests. It bounds set-ups too, on cores that other programs want as well.
-inline const std::string short_timeout_ms = "1000";
+/// How long waits last in tests that wait in vain: longer than a rank is without a core where eight share two of them, with
+/// other programs.
+inline const std::string short_timeout_ms = std::to_string(limit_ms(250));
+/// The same for ranks that make something together. All that a test makes has this limit, so it leaves more time.
+inline const std::string short_setup_timeout_ms = std::to_string(limit_ms(1500));
 
-/// Contexts that are made while it lives have that limit.
+/// Contexts that are made while it lives have that limit, and the usual one for set-up.
 class ShortTimeout {
   const ScopedVariable variable_{"SELVAGE_TIMEOUT_MS", short_timeout_ms.c_str()};
+};
+
+/// Contexts that are made while it lives have that limit, and the usual one for what comes after set-up.
+class ShortSetupTimeout {
+  const ScopedVariable variable_{"SELVAGE_SETUP_TIMEOUT_MS", short_setup_timeout_ms.c_str()};
 };
 
 }  // namespace selvage::test

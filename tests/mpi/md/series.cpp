@@ -1,0 +1,7 @@
+#include "series.hpp"
+
+#include "md/app.hpp"
+
+int main(int argc, char** argv) {
+  return selvage::app::testing_support::run_series(argc, argv, selvage::md::app_info(), selvage::md::run);
+}
