@@ -107,8 +107,8 @@ std::vector<Case> all_cases() {
 struct Trained {
   std::vector<Tensor> tensors;
   std::vector<float> first;
-  std::vector<float> weights;
-  std::vector<float> velocities;
+  std::vector<float> weights = {};
+  std::vector<float> velocities = {};
 };
 
 std::vector<float> on_the_host(const Vector<float>& values) {
