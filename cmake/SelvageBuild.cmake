@@ -49,9 +49,18 @@ function(selvage_target_defaults target)
   endif()
 endfunction()
 
+# selvage_optimize_little(target): for tests, into which most of the time of an optimising build goes, and which run about as
+# fast without. The libraries, whose flags are the build type's, are what is tested. With SELVAGE_UNITY=OFF tests have the
+# build type's flags, too.
+function(selvage_optimize_little target)
+  if(SELVAGE_UNITY AND NOT Kokkos_ENABLE_CUDA)
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
+endfunction()
+
 # selvage_precompile(target [GTest::gtest]): lets a target that links Kokkos and MPI read their headers precompiled, which is
 # done once per tree and not per target. gcc wants the same definitions and the same kind of position-independent code where
-# they are used, so libraries, programs and tests have one each.
+# they are used, and optimises as it did there whatever the level is later: libraries, programs and tests have one each.
 function(selvage_precompile target)
   # nvcc knows no precompiled headers.
   if(NOT SELVAGE_UNITY OR Kokkos_ENABLE_CUDA)
@@ -74,6 +83,9 @@ function(selvage_precompile target)
       add_library(${owner} OBJECT EXCLUDE_FROM_ALL "${PROJECT_BINARY_DIR}/${owner}.cpp")
     endif()
     selvage_target_defaults(${owner})
+    if(ARGN)
+      selvage_optimize_little(${owner})
+    endif()
     target_link_libraries(${owner} PRIVATE Kokkos::kokkos MPI::MPI_CXX fmt::fmt ${ARGN})
     target_precompile_headers(${owner} PRIVATE ${headers})
   endif()

@@ -67,11 +67,7 @@ function(selvage_add_test_program)
   selvage_target_defaults(${target})
   # Tests have names in common that the sources of a library haven't.
   set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
-  # Most of the time of an optimising build goes into tests, which run about as fast without. The libraries, whose flags are
-  # the build type's, are what is tested. With SELVAGE_UNITY=OFF tests have the build type's flags, too.
-  if(SELVAGE_UNITY AND NOT Kokkos_ENABLE_CUDA)
-    target_compile_options(${target} PRIVATE -O1)
-  endif()
+  selvage_optimize_little(${target})
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests/support")
   target_link_libraries(${target} PRIVATE ${ARG_LIBRARIES} ${main})
   if("${ARG_LIBRARIES}" MATCHES "Selvage::comm|selvage_(jacobi|md|sgd)")

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <numbers>
 #include <utility>
 
@@ -87,10 +88,14 @@ int run(std::int64_t n, int steps) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  const int code = [&] {
+  int code = EXIT_FAILURE;
+  try {
     const Kokkos::ScopeGuard kokkos(argc, argv);
-    return run(48, 100);
-  }();
+    code = run(48, 100);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "diffuse: %s\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);  // other ranks may wait for this one
+  }
   MPI_Finalize();
   return code;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <utility>
 
 using Space = Kokkos::DefaultExecutionSpace;
@@ -131,10 +132,14 @@ int run(std::int64_t columns_per_rank, int steps) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  const int code = [&] {
+  int code = EXIT_FAILURE;
+  try {
     const Kokkos::ScopeGuard kokkos(argc, argv);
-    return run(6, 50);
-  }();
+    code = run(6, 50);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "drift: %s\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);  // other ranks may wait for this one
+  }
   MPI_Finalize();
   return code;
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <vector>
 
 using Space = Kokkos::DefaultExecutionSpace;
@@ -102,10 +103,14 @@ int run(int steps) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  const int code = [&] {
+  int code = EXIT_FAILURE;
+  try {
     const Kokkos::ScopeGuard kokkos(argc, argv);
-    return run(200);
-  }();
+    code = run(200);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "fit: %s\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);  // other ranks may wait for this one
+  }
   MPI_Finalize();
   return code;
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <numbers>
 #include <utility>
 
@@ -29,6 +31,7 @@ int smooth(MPI_Comm comm, std::int64_t n, int steps) {
   const selvage::HaloPort port = halo.device(space, u, v);  // u is View 0, v is View 1
   halo.exchange(space, u);
   for (int step = 0; step < steps; ++step, std::swap(u, v)) {
+    halo.check();  // kernels can't throw
     Kokkos::parallel_for(
         "smooth", Kokkos::TeamPolicy<Space>(space, static_cast<int>(rows), Kokkos::AUTO),
         KOKKOS_LAMBDA(const Team& team) {
@@ -53,16 +56,20 @@ int smooth(MPI_Comm comm, std::int64_t n, int steps) {
         error, std::abs(wave(i, 1) - left * std::sin(k * static_cast<double>(grid.box().begin[0] + i))));
   std::printf("rank %d: a wave smoothed %d times is %.6f high; error %.1e\n", context.rank(), steps, left,
               error);
-  return error < 1e-12 ? 0 : 1;
+  return error < 1e-12 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 int main(int argc, char** argv) {
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);  // for neighbours on other hosts
-  const int failed = [&] {
+  int code = EXIT_FAILURE;
+  try {
     const Kokkos::ScopeGuard kokkos(argc, argv);
-    return smooth(MPI_COMM_WORLD, 96, 200);
-  }();
+    code = smooth(MPI_COMM_WORLD, 96, 200);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "send_from_kernel: %s\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);  // other ranks may wait for this one
+  }
   MPI_Finalize();
-  return failed;
+  return code;
 }

@@ -79,6 +79,14 @@ std::string ContextState::first_refusal(const std::string& mine) {
   return {};
 }
 
+ContextState::Messages::~Messages() {
+  if (!are_done()) static_cast<void>(new std::vector<std::shared_ptr<void>>(std::move(memory)));
+}
+
+bool ContextState::Messages::are_done() const {
+  return std::ranges::all_of(requests, [](MPI_Request request) { return request == MPI_REQUEST_NULL; });
+}
+
 MPI_Request* ContextState::Messages::add(int rank) {
   ranks.push_back(rank);
   return &requests.emplace_back(MPI_REQUEST_NULL);
@@ -86,18 +94,17 @@ MPI_Request* ContextState::Messages::add(int rank) {
 
 void ContextState::wait_messages(Messages& messages, std::string_view purpose) {
   std::vector<int> completed(messages.requests.size());
-  const auto is_done = [](MPI_Request request) { return request == MPI_REQUEST_NULL; };
   const auto done = [&] {
     int count = 0;
     check_mpi(MPI_Testsome(static_cast<int>(messages.requests.size()), messages.requests.data(), &count,
                            completed.data(), MPI_STATUSES_IGNORE),
               "MPI_Testsome");
-    return std::ranges::all_of(messages.requests, is_done);
+    return messages.are_done();
   };
   const auto late = [&] {
     std::set<int> ranks;
     for (std::size_t i = 0; i < messages.ranks.size(); ++i) {
-      if (!is_done(messages.requests[i])) ranks.insert(messages.ranks[i]);
+      if (messages.requests[i] != MPI_REQUEST_NULL) ranks.insert(messages.ranks[i]);
     }
     return fmt::format("rank {} {}", fmt::join(ranks, ", rank "), purpose);
   };
@@ -105,11 +112,6 @@ void ContextState::wait_messages(Messages& messages, std::string_view purpose) {
     wait_until(planning_timeout_, yields_, done, late);
   } catch (const Error&) {
     give_up();
-    for (MPI_Request& request : messages.requests) {
-      if (is_done(request)) continue;
-      MPI_Cancel(&request);
-      MPI_Request_free(&request);
-    }
     throw;
   }
 }

@@ -76,7 +76,13 @@ ContextState::ContextState(MPI_Comm comm, int device, std::any space)
   parting_comm_ = duplicate(comm_);
   check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
-  all_or_none(context_construction, check_environment);
+  try {
+    all_or_none(context_construction, check_environment);
+  } catch (const Error& error) {
+    // All ranks are here, and nothing else has gone over them.
+    if (error.kind() != ErrorKind::timeout) free_communicators();
+    throw;
+  }
   tag_limit_ = largest_tag(comm_);
   proxy_tag_ = take_tags(1);
   machine_ = topo::detect(comm_, {.gpu_pci_bus_id = device_pci_bus_id(device_)});
@@ -116,6 +122,10 @@ ContextState::~ContextState() {
   MPI_Finalized(&finalized);
   // While an exception unwinds, other ranks may never come to a collective call; they are about to be ended.
   if (finalized || std::uncaught_exceptions() != 0 || !all_part_in_order()) return;
+  free_communicators();
+}
+
+void ContextState::free_communicators() noexcept {
   for (MPI_Comm* comm : {&parting_comm_, &users_comm_, &comm_}) MPI_Comm_free(comm);
 }
 

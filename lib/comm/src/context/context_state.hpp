@@ -14,6 +14,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -77,15 +78,21 @@ class ContextState {
   [[nodiscard]] std::optional<SharedRange> name_memory(const void* data, std::size_t bytes,
                                                        MemoryKind memory) const;
 
-  /// Sends and receives with ranks beside them. Waits for all; on an error it cancels those that are left,
-  /// so that their buffers may go.
-  /// \throws Error{timeout} that names the ranks, Error{mpi}
+  /// Sends and receives with ranks beside them, and what MPI reads and writes for them. Where some are not done at its end,
+  /// that memory stays for good: what a late rank sends may still come.
   struct Messages {
     std::vector<MPI_Request> requests;
     std::vector<int> ranks;
+    std::vector<std::shared_ptr<void>> memory;
+    Messages() = default;
+    Messages(const Messages&) = delete;
+    Messages& operator=(const Messages&) = delete;
+    ~Messages();
+    [[nodiscard]] bool are_done() const;
     MPI_Request* add(int rank);
   };
-  /// \param purpose  completes "waited N ms for rank 3 ..."
+  /// Waits for all. \param purpose  completes "waited N ms for rank 3 ..."
+  /// \throws Error{timeout} that names the ranks, Error{mpi}
   void wait_messages(Messages& messages, std::string_view purpose);
 
   /// Collective: every rank says whether it failed; when any did, all throw the error of the lowest rank
@@ -130,8 +137,9 @@ class ContextState {
   ///         late message of another
   [[nodiscard]] int take_tags(int count);
 
-  /// What takes long to make and is shared by several objects of the Context lives as long as this.
-  void keep(std::shared_ptr<void> shared) { kept_.push_back(std::move(shared)); }
+  /// What takes long to make and is shared by several objects of the Context, by its name; null before it is made. It lives as
+  /// long as this.
+  [[nodiscard]] std::shared_ptr<void>& kept(const std::string& name) { return kept_[name]; }
 
   /// What carries out the operations of kernels; made at the first call. Not collective, but a rank without
   /// one answers no messages.
@@ -141,6 +149,7 @@ class ContextState {
   friend class Replanning;
 
   [[nodiscard]] MPI_Comm duplicate(MPI_Comm comm);
+  void free_communicators() noexcept;
   void probe_mappings();
   void share_layouts();
   void wait_request(MPI_Request& request, const std::function<std::string()>& what);
@@ -194,7 +203,7 @@ class ContextState {
   std::unique_ptr<const LoadedAllreduceTable> allreduce_table_;
   std::unique_ptr<const MeasuredJob> measured_job_;
   std::unique_ptr<Proxy> proxy_;
-  std::vector<std::shared_ptr<void>> kept_;
+  std::map<std::string, std::shared_ptr<void>> kept_;
 };
 
 /// For what a running program plans anew between its steps, as it does lists. A rank may wait there while another, which

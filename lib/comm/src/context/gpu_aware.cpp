@@ -64,6 +64,7 @@ std::string try_message(ContextState& context, std::size_t words) {
   copy_device_bytes(received.data, std::vector<std::uint64_t>(words).data(), bytes);
   copy_device_bytes(sent.data, pattern(context.rank(), words).data(), bytes);
   ContextState::Messages messages;
+  messages.memory = {sent.owner, received.owner};
   check_mpi(MPI_Irecv(received.data, bytes, MPI_BYTE, previous, tag, context.comm(), messages.add(previous)),
             "MPI_Irecv into GPU memory");
   check_mpi(MPI_Isend(sent.data, bytes, MPI_BYTE, next, tag, context.comm(), messages.add(next)),

@@ -5,10 +5,10 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <utility>
 
 namespace selvage::detail {
@@ -115,9 +115,8 @@ std::string nccl_refusal() {
 }
 
 std::shared_ptr<NcclGroup> make_nccl_group(ContextState& context, const std::vector<int>& group) {
-  static std::map<std::pair<const ContextState*, std::vector<int>>, std::weak_ptr<NcclGroup>> all;
-  std::weak_ptr<NcclGroup>& known = all[{&context, group}];
-  if (std::shared_ptr<NcclGroup> made = known.lock()) return made;
+  std::shared_ptr<void>& kept = context.kept(fmt::format("NCCL of ranks {}", fmt::join(group, " ")));
+  if (kept) return std::static_pointer_cast<NcclGroup>(kept);
   constexpr const char* purpose = "the construction of a collective";
   const Nccl& nccl = Nccl::library();
   UniqueId id{};
@@ -131,8 +130,7 @@ std::shared_ptr<NcclGroup> make_nccl_group(ContextState& context, const std::vec
     const auto place = static_cast<int>(std::ranges::find(group, context.rank()) - group.begin());
     made = std::make_shared<LoadedNcclGroup>(id, static_cast<int>(group.size()), place);
   });
-  known = made;
-  context.keep(made);
+  kept = made;
   return made;
 }
 

@@ -65,6 +65,9 @@ void HaloExchange::check() const {
   const detail::DeviceScope scope(plan_->device());
   plan_->check();
 }
+bool HaloExchange::failed() const {
+  return plan_->failed();
+}
 std::string HaloExchange::explain() const {
   return plan_->explain();
 }

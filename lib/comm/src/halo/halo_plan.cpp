@@ -1,5 +1,6 @@
 #include "halo_plan.hpp"
 
+#include "context/cards.hpp"
 #include "context/environment_options.hpp"
 #include "context/measured_job.hpp"
 #include "context/wait.hpp"
@@ -97,20 +98,12 @@ FieldCard HaloPlan::card_of(const Field& field) const {
 std::vector<PeerPlan> HaloPlan::introduce(int first_tag) {
   std::vector<FieldCard> mine;
   for (const Field& field : fields_) mine.push_back(card_of(field));
-  const int bytes = static_cast<int>(mine.size() * sizeof(FieldCard));
+  std::vector<CardsFor<FieldCard>> cards;
+  for (const Neighbour& neighbour : neighbourhood_.neighbours) cards.push_back({neighbour.rank, mine});
+  auto theirs = swap_cards(*context_, first_tag, cards, "to describe their Views");
   std::vector<PeerPlan> peers;
-  for (const Neighbour& neighbour : neighbourhood_.neighbours) peers.push_back({neighbour, mine});
-  ContextState::Messages messages;
-  for (PeerPlan& peer : peers) {
-    const int rank = peer.neighbour.rank;
-    if (rank == context_->rank()) continue;
-    check_mpi(
-        MPI_Irecv(peer.cards.data(), bytes, MPI_BYTE, rank, first_tag, context_->comm(), messages.add(rank)),
-        "MPI_Irecv");
-    check_mpi(MPI_Isend(mine.data(), bytes, MPI_BYTE, rank, first_tag, context_->comm(), messages.add(rank)),
-              "MPI_Isend");
-  }
-  context_->wait_messages(messages, "to describe their Views");
+  for (std::size_t i = 0; i < theirs.size(); ++i)
+    peers.push_back({neighbourhood_.neighbours[i], std::move(theirs[i])});
   return peers;
 }
 
@@ -202,8 +195,25 @@ std::uint64_t HaloPlan::field_bit(const std::byte* address) const {
   throw Error(ErrorKind::usage, "a View that was not given to this HaloExchange's constructor");
 }
 
+void HaloPlan::require_no_failure() const {
+  if (!failed()) return;
+  throw Error(ErrorKind::usage, fmt::format("a HaloExchange can't go on after an error: {}", failure_));
+}
+
+template <class Function>
+void HaloPlan::noting_failure(const Function& function) {
+  try {
+    function();
+  } catch (const Error& error) {
+    if (!failed()) failure_ = error.message();
+    context_->give_up();
+    throw;
+  }
+}
+
 Step HaloPlan::begin(Executor& executor, std::uint64_t fields, bool reverse, bool at_once) {
   context_->require_own_device(executor);
+  require_no_failure();
   if (fields_in_flight_ != 0) {
     throw Error(ErrorKind::usage,
                 fmt::format("the exchange of epoch {} is still in flight: finish it first", epoch_));
@@ -216,7 +226,9 @@ Step HaloPlan::begin(Executor& executor, std::uint64_t fields, bool reverse, boo
   previous_fields_ = fields;
   ++epoch_;
   const Step step{executor, epoch_, fields, reverse, guarded_, at_once};
-  for (const auto& transport : transports_) transport->start(step);
+  noting_failure([&] {
+    for (const auto& transport : transports_) transport->start(step);
+  });
   return step;
 }
 
@@ -225,14 +237,11 @@ void HaloPlan::prepare_capture(std::uint64_t fields) {
   for (const auto& transport : transports_) transport->prepare_capture(fields);
 }
 
-void HaloPlan::check() const {
-  try {
+void HaloPlan::check() {
+  noting_failure([&] {
     for (const auto& transport : transports_) transport->check();
     for (const auto& port : ports_) port->check();
-  } catch (const Error&) {
-    context_->give_up();
-    throw;
-  }
+  });
 }
 
 /// Why a port's kernels can't store into a neighbour's memory; empty where they can.
@@ -296,15 +305,17 @@ std::uint64_t HaloPlan::start(Executor& executor, std::uint64_t fields) {
 }
 
 void HaloPlan::end(const Step& step) {
+  noting_failure([&] { await_end(step); });
+  fields_in_flight_ = 0;
+}
+
+void HaloPlan::await_end(const Step& step) {
   Deadline deadline(context_->timeout());
   Backoff backoff(context_->yields());
   while (true) {
     bool done = true;
     for (const auto& transport : transports_) done = transport->progress(step) && done;
-    if (done) {
-      fields_in_flight_ = 0;
-      return;
-    }
+    if (done) return;
     if (deadline.passed()) break;
     backoff.pause();
   }
@@ -319,6 +330,7 @@ void HaloPlan::end(const Step& step) {
 }
 
 void HaloPlan::finish(Executor& executor, std::uint64_t epoch) {
+  require_no_failure();
   if (epoch != epoch_ || fields_in_flight_ == 0) {
     throw Error(ErrorKind::usage, "finish() needs what start() of the same HaloExchange returned, once");
   }

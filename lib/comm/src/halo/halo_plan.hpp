@@ -48,7 +48,9 @@ class HaloPlan {
   void exchange(Executor& executor, std::uint64_t fields);
   /// \return the epoch of the exchange
   std::uint64_t start(Executor& executor, std::uint64_t fields);
-  void check() const;
+  /// \throws what kernels have met
+  void check();
+  [[nodiscard]] bool failed() const { return !failure_.empty(); }
   void prepare_capture(std::uint64_t fields);
   void finish(Executor& executor, std::uint64_t epoch);
   void reduce(Executor& executor, Combiner& combiner, std::uint64_t fields);
@@ -87,6 +89,12 @@ class HaloPlan {
   /// \param at_once  whether end() follows before anything else is enqueued
   [[nodiscard]] Step begin(Executor& executor, std::uint64_t fields, bool reverse, bool at_once);
   void end(const Step& step);
+  /// Until all that is in flight is done. \throws Error{timeout}
+  void await_end(const Step& step);
+  void require_no_failure() const;
+  /// What throws in it ends the plan: other ranks can't know where this one stopped.
+  template <class Function>
+  void noting_failure(const Function& function);
 
   std::shared_ptr<ContextState> context_;
   Neighbourhood neighbourhood_;
@@ -106,6 +114,7 @@ class HaloPlan {
   std::uint64_t fields_in_flight_ = 0;  ///< none when 0
   std::uint64_t previous_fields_ = 0;
   bool guarded_ = true;
+  std::string failure_;  ///< the message of the first
 };
 
 }  // namespace selvage::detail

@@ -1,6 +1,6 @@
 #include "port_plan.hpp"
 
-#include "context/context_state.hpp"
+#include "context/cards.hpp"
 #include "grid/layout.hpp"
 
 #include <fmt/format.h>
@@ -24,20 +24,9 @@ struct PortCard {
 };
 
 std::vector<PortCard> exchange_cards(const PortParts& parts, const PortCard& mine) {
-  std::vector<PortCard> cards(parts.peers.size(), mine);
-  ContextState::Messages messages;
-  for (std::size_t i = 0; i < cards.size(); ++i) {
-    const int rank = parts.peers[i].neighbour.rank;
-    if (rank == parts.context.rank()) continue;
-    check_mpi(MPI_Irecv(&cards[i], sizeof(PortCard), MPI_BYTE, rank, parts.first_tag, parts.context.comm(),
-                        messages.add(rank)),
-              "MPI_Irecv");
-    check_mpi(MPI_Isend(&mine, sizeof(PortCard), MPI_BYTE, rank, parts.first_tag, parts.context.comm(),
-                        messages.add(rank)),
-              "MPI_Isend");
-  }
-  parts.context.wait_messages(messages, "to set up a HaloPort");
-  return cards;
+  std::vector<CardFor<PortCard>> cards;
+  for (const PeerPlan& peer : parts.peers) cards.push_back({peer.neighbour.rank, mine});
+  return swap_cards(parts.context, parts.first_tag, cards, "to set up a HaloPort");
 }
 
 /// A table in memory of the kernels.

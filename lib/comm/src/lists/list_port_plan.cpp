@@ -1,6 +1,6 @@
 #include "list_port_plan.hpp"
 
-#include "context/context_state.hpp"
+#include "context/cards.hpp"
 #include "context/kokkos_runtime.hpp"
 #include "transports/mailbox.hpp"
 
@@ -83,31 +83,17 @@ ListPortPlan::Card ListPortPlan::card_for(const ListLink& link, std::size_t row,
 
 std::vector<ListPortPlan::Card> ListPortPlan::swap_cards(std::span<const ListLink* const> served,
                                                          std::size_t element_bytes) const {
-  std::vector<Card> mine(served.size());
-  std::vector<Card> theirs(served.size());
-  ContextState::Messages messages;
+  std::vector<CardFor<Card>> mine;
+  for (std::size_t i = 0; i < served.size(); ++i)
+    mine.push_back({served[i]->rank, card_for(*served[i], i, element_bytes)});
+  auto theirs = detail::swap_cards(context_, card_tag_, mine, "to open its list port");
   for (std::size_t i = 0; i < served.size(); ++i) {
-    const int rank = served[i]->rank;
-    mine[i] = card_for(*served[i], i, element_bytes);
-    if (rank == context_.rank()) {
-      theirs[i] = mine[i];
-      continue;
-    }
-    check_mpi(
-        MPI_Irecv(&theirs[i], sizeof(Card), MPI_BYTE, rank, card_tag_, context_.comm(), messages.add(rank)),
-        "MPI_Irecv");
-    check_mpi(
-        MPI_Isend(&mine[i], sizeof(Card), MPI_BYTE, rank, card_tag_, context_.comm(), messages.add(rank)),
-        "MPI_Isend");
-  }
-  context_.wait_messages(messages, "to open its list port");
-  for (std::size_t i = 0; i < served.size(); ++i) {
-    if (theirs[i].element_bytes == mine[i].element_bytes) continue;
+    if (theirs[i].element_bytes == mine[i].card.element_bytes) continue;
     throw Error(
         ErrorKind::usage,
         fmt::format("a list's ghosts are of {} bytes for the ports of rank {}, and of {} for those of "
                     "rank {}",
-                    theirs[i].element_bytes, served[i]->rank, mine[i].element_bytes, context_.rank()));
+                    theirs[i].element_bytes, served[i]->rank, mine[i].card.element_bytes, context_.rank()));
   }
   return theirs;
 }

@@ -1,4 +1,4 @@
-#include "context/context_state.hpp"
+#include "context/cards.hpp"
 #include "context/kokkos_runtime.hpp"
 #include "landing.hpp"
 #include "list_path.hpp"
@@ -101,21 +101,12 @@ void PeerLists::connect(std::span<ListLink* const> links, Executor& executor) {
   if (links.empty()) return;
   const NamedBuffer flags = allocate_named(context_, executor, links.size() * sizeof(ListFlags));
   flags_.push_back(flags.buffer);
-  std::vector<SharedRange> mine(links.size());
-  std::vector<SharedRange> theirs(links.size());
-  ContextState::Messages messages;
+  std::vector<CardFor<SharedRange>> cards;
   for (std::size_t i = 0; i < links.size(); ++i) {
-    const int rank = links[i]->rank;
-    mine[i] = flags.range;
-    mine[i].offset += i * sizeof(ListFlags);
-    check_mpi(
-        MPI_Irecv(&theirs[i], sizeof(SharedRange), MPI_BYTE, rank, tag_, context_.comm(), messages.add(rank)),
-        "MPI_Irecv");
-    check_mpi(
-        MPI_Isend(&mine[i], sizeof(SharedRange), MPI_BYTE, rank, tag_, context_.comm(), messages.add(rank)),
-        "MPI_Isend");
+    cards.push_back({links[i]->rank, flags.range});
+    cards[i].card.offset += i * sizeof(ListFlags);
   }
-  context_.wait_messages(messages, "to connect its lists");
+  const auto theirs = swap_cards(context_, tag_, cards, "to connect its lists");
   for (std::size_t i = 0; i < links.size(); ++i) {
     PeerMappings::Mapped mapped = context_.mappings().map(theirs[i]);
     Peer& peer = peers_.emplace_back();

@@ -39,13 +39,15 @@ class WindowOwner {
     context_->agree({}, window_construction);
   }
   ~WindowOwner() {
-    const bool ended =
-        end_transfers(2, context_->timeout());  // this and the table hold the state: anybody else transfers
+    bool ended = end_transfers(context_->timeout());
+    // A queue that is still there may have begun others meanwhile, and would begin more.
+    table_.close(state_->id);
+    if (ended) ended = end_transfers(context_->timeout());
+    // Behind it no rank's transfer comes here any more.
     context_->try_barrier(context_->timeout(), [this] { context_->proxy().progress(); });
     table_.remove(state_->id);
-    // A queue that is still there may have started others meanwhile. Nobody frees what another still maps: CUDA leaves that
-    // undefined.
-    if (ended && end_transfers(1, parting_time)) state_->mapped.clear();
+    // Nobody frees what another still maps: CUDA leaves that undefined.
+    if (ended && end_transfers(parting_time)) state_->mapped.clear();
     context_->try_barrier();
   }
   WindowOwner(const WindowOwner&) = delete;
@@ -69,17 +71,17 @@ class WindowOwner {
 
   /// What this rank has started ends before it comes to where all ranks meet, so all of it has ended behind that.
   /// \return whether it has ended in time
-  bool end_transfers(int holders, std::chrono::milliseconds longest) noexcept {
-    const auto have_ended = [&] {
-      context_->proxy().progress();
-      // A copy acquires, which a count doesn't, from the threads that have let go of it: they read and write no more.
-      return std::shared_ptr<const WindowState>(state_).use_count() == holders + 1;
-    };
+  bool end_transfers(std::chrono::milliseconds longest) noexcept {
+    const auto have_ended = [&] { return state_->transfers.load(std::memory_order_acquire) == 0; };
     int finalized = 0;
     MPI_Finalized(&finalized);
-    if (finalized || std::uncaught_exceptions() != 0) return state_.use_count() == holders;
+    if (finalized || std::uncaught_exceptions() != 0) return have_ended();
     try {
-      wait_until(longest, context_->yields(), have_ended,
+      const auto progressed = [&] {
+        context_->proxy().progress();
+        return have_ended();
+      };
+      wait_until(longest, context_->yields(), progressed,
                  [] { return "puts and gets to end before their Window does"; });
       return true;
     } catch (const Error& error) {

@@ -5,6 +5,13 @@
 #include <utility>
 
 namespace selvage::detail {
+namespace {
+
+[[noreturn]] void refuse(int window) {
+  throw Error(ErrorKind::usage, fmt::format("a transfer to window {}, which is not here", window));
+}
+
+}  // namespace
 
 void WindowState::require_inside(std::uint64_t offset, std::uint64_t length) const {
   if (offset <= bytes && length <= bytes - offset) return;
@@ -16,20 +23,35 @@ void WindowTable::add(std::shared_ptr<const WindowState> window) {
   const std::lock_guard lock(mutex_);
   const auto index = static_cast<std::size_t>(window->id);
   if (windows_.size() <= index) windows_.resize(index + 1);
-  windows_[index] = std::move(window);
+  windows_[index] = {.window = std::move(window)};
+}
+
+void WindowTable::close(int id) {
+  const std::lock_guard lock(mutex_);
+  windows_[id].is_closed = true;
 }
 
 void WindowTable::remove(int id) {
   const std::lock_guard lock(mutex_);
-  windows_[id] = nullptr;
+  windows_[id].window = nullptr;
 }
 
-std::shared_ptr<const WindowState> WindowTable::find(int id) const {
+WindowUse WindowTable::begin(int id) const {
   const std::lock_guard lock(mutex_);
-  if (id >= 0 && static_cast<std::size_t>(id) < windows_.size() && windows_[id] != nullptr) {
-    return windows_[id];
-  }
-  throw Error(ErrorKind::usage, fmt::format("a transfer to window {}, which is not here", id));
+  const Entry& entry = find(id);
+  if (entry.is_closed) refuse(id);
+  return WindowUse(entry.window);
+}
+
+WindowUse WindowTable::answer(int id) const {
+  const std::lock_guard lock(mutex_);
+  return WindowUse(find(id).window);
+}
+
+const WindowTable::Entry& WindowTable::find(int id) const {
+  const bool is_known = id >= 0 && static_cast<std::size_t>(id) < windows_.size();
+  if (!is_known || windows_[id].window == nullptr) refuse(id);
+  return windows_[id];
 }
 
 }  // namespace selvage::detail

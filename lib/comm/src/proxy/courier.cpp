@@ -93,7 +93,7 @@ void Courier::start(const NetworkOperation& operation, std::uint64_t epoch, Tran
       transfer.stage = Transfer::Stage::awaited;
       return;
     }
-    transfer.window = windows_.find(operation.window);
+    transfer.window = windows_.begin(operation.window);
     const WindowState& window = *transfer.window;
     window.require_inside(operation.offset, operation.bytes);
     if (operation.arrival != NetworkOperation::no_arrival) {

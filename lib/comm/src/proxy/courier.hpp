@@ -72,7 +72,7 @@ struct Transfer {
   enum class Stage { none, to_be_sent, awaited, received };
   Stage stage = Stage::none;  ///< of the payload in `staging`
   /// Of a put or get; its memory stays while this is underway.
-  std::shared_ptr<const WindowState> window;
+  WindowUse window;
   NetworkOperation staged;
   bool is_local_done = false;
   std::atomic<bool> is_acknowledged = true;  ///< by the target's receiver, maybe on another thread

@@ -81,7 +81,7 @@ Copier& Receiver::copier_for(MemoryKind memory) {
 }
 
 Receiver::Answer& Receiver::begin_answer(const CourierHeader& header, int rank) {
-  auto window = windows_.find(header.window);
+  auto window = windows_.answer(header.window);
   window->require_inside(header.offset, header.bytes);
   Answer& answer = answers_.emplace_back();
   answer.header = header;

@@ -35,8 +35,8 @@ class Receiver final : public Pollable {
     MPI_Request request = MPI_REQUEST_NULL;
     CourierHeader header;  ///< of the put or get; of the answer itself
     int rank = 0;
-    std::shared_ptr<const WindowState> window;  ///< its memory stays while this is underway
-    std::vector<std::byte> staging;             ///< where the window's memory can't be given to MPI
+    WindowUse window;                ///< its memory stays while this is underway
+    std::vector<std::byte> staging;  ///< where the window's memory can't be given to MPI
     std::uint64_t copy_ticket = 0;
   };
 

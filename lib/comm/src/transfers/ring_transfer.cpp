@@ -1,4 +1,4 @@
-#include "context/context_state.hpp"
+#include "context/cards.hpp"
 #include "copies/copier.hpp"
 #include "device/device.hpp"
 #include "memory/mappable.hpp"
@@ -216,20 +216,10 @@ class RingTransfer final : public TransferPath {
   /// Receivers own the rings; senders map them.
   void connect(const TransferParts& parts) {
     ContextState& context = parts.context;
-    std::vector<RingCard> mine(peers_.size());
-    std::vector<RingCard> theirs(peers_.size());
-    ContextState::Messages messages;
-    for (std::size_t i = 0; i < peers_.size(); ++i) {
-      Peer& peer = peers_[i];
-      mine[i] = make_ring(parts, parts.partners[i], peer);
-      check_mpi(MPI_Irecv(&theirs[i], sizeof(RingCard), MPI_BYTE, peer.rank, parts.tag, context.comm(),
-                          messages.add(peer.rank)),
-                "MPI_Irecv");
-      check_mpi(MPI_Isend(&mine[i], sizeof(RingCard), MPI_BYTE, peer.rank, parts.tag, context.comm(),
-                          messages.add(peer.rank)),
-                "MPI_Isend");
-    }
-    context.wait_messages(messages, "to make its ring of a TypedTransfer");
+    std::vector<CardFor<RingCard>> mine;
+    for (std::size_t i = 0; i < peers_.size(); ++i)
+      mine.push_back({peers_[i].rank, make_ring(parts, parts.partners[i], peers_[i])});
+    const auto theirs = swap_cards(context, parts.tag, mine, "to make its ring of a TypedTransfer");
     for (std::size_t i = 0; i < peers_.size(); ++i) {
       Peer& peer = peers_[i];
       if (peer.out.bytes() == 0) continue;

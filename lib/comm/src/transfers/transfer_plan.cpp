@@ -1,6 +1,6 @@
 #include "transfer_plan.hpp"
 
-#include "context/context_state.hpp"
+#include "context/cards.hpp"
 #include "context/wait.hpp"
 #include "device/device.hpp"
 #include "transports/mpi_direct.hpp"
@@ -170,23 +170,15 @@ void TransferPlan::lay_out_flags(const Executor& executor) {
 }
 
 void TransferPlan::greet(int tag) {
-  std::vector<Greeting> mine(partners_.size());
-  std::vector<Greeting> theirs(partners_.size());
-  ContextState::Messages messages;
-  for (std::size_t i = 0; i < partners_.size(); ++i) {
-    const Partner& partner = partners_[i];
+  std::vector<CardFor<Greeting>> mine;
+  for (const Partner& partner : partners_) {
     const auto kind = on_host_ ? MemoryKind::host : MemoryKind::device;
     const auto flags = context_->name_memory(partner.own_flags, sizeof(Flags), kind);
-    mine[i] = {static_cast<std::int32_t>(partner.sends.size()),
-               static_cast<std::int32_t>(partner.receives.size()), flags.value_or(SharedRange{})};
-    check_mpi(MPI_Irecv(&theirs[i], sizeof(Greeting), MPI_BYTE, partner.rank, tag, context_->comm(),
-                        messages.add(partner.rank)),
-              "MPI_Irecv");
-    check_mpi(MPI_Isend(&mine[i], sizeof(Greeting), MPI_BYTE, partner.rank, tag, context_->comm(),
-                        messages.add(partner.rank)),
-              "MPI_Isend");
+    mine.push_back({partner.rank,
+                    {static_cast<std::int32_t>(partner.sends.size()),
+                     static_cast<std::int32_t>(partner.receives.size()), flags.value_or(SharedRange{})}});
   }
-  context_->wait_messages(messages, "to name this rank in a TypedTransfer");
+  const auto theirs = detail::swap_cards(*context_, tag, mine, "to name this rank in a TypedTransfer");
   for (std::size_t i = 0; i < partners_.size(); ++i) {
     partners_[i].remote_flags = theirs[i].flags;
     partners_[i].their_sends.resize(theirs[i].sends);
@@ -224,24 +216,14 @@ PartCard TransferPlan::card_of(const TransferPart& part) const {
 
 /// One message each way: what this rank sends, then what it receives.
 void TransferPlan::swap_cards(int tag) {
-  std::vector<std::vector<PartCard>> mine(partners_.size());
-  std::vector<std::vector<PartCard>> theirs(partners_.size());
-  ContextState::Messages messages;
-  for (std::size_t i = 0; i < partners_.size(); ++i) {
-    const Partner& partner = partners_[i];
+  std::vector<CardsFor<PartCard>> mine;
+  for (const Partner& partner : partners_) {
+    auto& [rank, cards] = mine.emplace_back(CardsFor<PartCard>{.rank = partner.rank, .cards = {}});
     for (const auto* parts : {&partner.sends, &partner.receives}) {
-      for (const TransferPart& part : *parts) mine[i].push_back(card_of(part));
+      for (const TransferPart& part : *parts) cards.push_back(card_of(part));
     }
-    theirs[i].resize(mine[i].size());
-    const int bytes = static_cast<int>(mine[i].size() * sizeof(PartCard));
-    check_mpi(MPI_Irecv(theirs[i].data(), bytes, MPI_BYTE, partner.rank, tag, context_->comm(),
-                        messages.add(partner.rank)),
-              "MPI_Irecv");
-    check_mpi(MPI_Isend(mine[i].data(), bytes, MPI_BYTE, partner.rank, tag, context_->comm(),
-                        messages.add(partner.rank)),
-              "MPI_Isend");
   }
-  context_->wait_messages(messages, "to describe its ends of a TypedTransfer");
+  const auto theirs = detail::swap_cards(*context_, tag, mine, "to describe its ends of a TypedTransfer");
   for (std::size_t i = 0; i < partners_.size(); ++i) {
     const auto sends = static_cast<std::ptrdiff_t>(partners_[i].their_sends.size());
     partners_[i].their_sends.assign(theirs[i].begin(), theirs[i].begin() + sends);

@@ -1,6 +1,6 @@
 #include "mapped_messages.hpp"
 
-#include "context/context_state.hpp"
+#include "context/cards.hpp"
 
 #include <selvage/comm/detail/signal.hpp>
 
@@ -25,22 +25,6 @@ SharedRange name(const ContextState& context, const std::byte* data, std::size_t
   throw Error(ErrorKind::unsupported, "packed messages lie in memory that can't be named to other ranks");
 }
 
-std::vector<MappedCard> swap_cards(const TransportParts& parts, const std::vector<MappedCard>& mine) {
-  std::vector<MappedCard> theirs(mine.size());
-  ContextState::Messages messages;
-  for (std::size_t i = 0; i < mine.size(); ++i) {
-    const int rank = parts.peers[i].neighbour.rank;
-    check_mpi(MPI_Irecv(&theirs[i], sizeof(MappedCard), MPI_BYTE, rank, parts.first_tag, parts.context.comm(),
-                        messages.add(rank)),
-              "MPI_Irecv");
-    check_mpi(MPI_Isend(&mine[i], sizeof(MappedCard), MPI_BYTE, rank, parts.first_tag, parts.context.comm(),
-                        messages.add(rank)),
-              "MPI_Isend");
-  }
-  parts.context.wait_messages(messages, "to set up messages to mapped memory");
-  return theirs;
-}
-
 }  // namespace
 
 MappedMessages::MappedMessages(const TransportParts& parts, const std::vector<PackedPeer>& peers) {
@@ -50,14 +34,16 @@ MappedMessages::MappedMessages(const TransportParts& parts, const std::vector<Pa
   Arena& arena = context.arena();
   flags_ = {flags, std::shared_ptr<void>(flags, [&arena](void* block) { arena.deallocate(block); })};
   const MemoryKind memory = parts.executor.runs_on_host() ? MemoryKind::host : MemoryKind::device;
-  std::vector<MappedCard> cards;
+  std::vector<CardFor<MappedCard>> cards;
   for (std::size_t i = 0; i < peers.size(); ++i) {
     peers_.emplace_back().own_flags = flags + i * flag_bytes;
-    cards.push_back({name(context, peers_[i].own_flags, flag_bytes, MemoryKind::host),
-                     name(context, peers[i].owned.packed.data, peers[i].owned.capacity_bytes(), memory),
-                     name(context, peers[i].ghost.packed.data, peers[i].ghost.capacity_bytes(), memory)});
+    const MappedCard card{name(context, peers_[i].own_flags, flag_bytes, MemoryKind::host),
+                          name(context, peers[i].owned.packed.data, peers[i].owned.capacity_bytes(), memory),
+                          name(context, peers[i].ghost.packed.data, peers[i].ghost.capacity_bytes(), memory)};
+    cards.push_back({parts.peers[i].neighbour.rank, card});
   }
-  const std::vector<MappedCard> theirs = swap_cards(parts, cards);
+  const std::vector<MappedCard> theirs =
+      swap_cards(context, parts.first_tag, cards, "to set up messages to mapped memory");
   for (std::size_t i = 0; i < peers.size(); ++i) {
     const auto map = [&](const SharedRange& range) {
       const PeerMappings::Mapped mapped = context.mappings().map(range);

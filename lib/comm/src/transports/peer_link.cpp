@@ -1,6 +1,6 @@
 #include "peer_link.hpp"
 
-#include "context/context_state.hpp"
+#include "context/cards.hpp"
 
 #include <fmt/format.h>
 
@@ -8,21 +8,10 @@ namespace selvage::detail {
 namespace {
 
 std::vector<MailboxCard> exchange_cards(const TransportParts& parts, const Mailbox& mailbox) {
-  std::vector<MailboxCard> sent(parts.peers.size());
-  std::vector<MailboxCard> received(parts.peers.size());
-  ContextState::Messages messages;
-  for (std::size_t i = 0; i < parts.peers.size(); ++i) {
-    const int rank = parts.peers[i].neighbour.rank;
-    sent[i] = mailbox.card(i);
-    check_mpi(MPI_Irecv(&received[i], sizeof(MailboxCard), MPI_BYTE, rank, parts.first_tag,
-                        parts.context.comm(), messages.add(rank)),
-              "MPI_Irecv");
-    check_mpi(MPI_Isend(&sent[i], sizeof(MailboxCard), MPI_BYTE, rank, parts.first_tag, parts.context.comm(),
-                        messages.add(rank)),
-              "MPI_Isend");
-  }
-  parts.context.wait_messages(messages, "to set up peer transport");
-  return received;
+  std::vector<CardFor<MailboxCard>> cards;
+  for (std::size_t i = 0; i < parts.peers.size(); ++i)
+    cards.push_back({parts.peers[i].neighbour.rank, mailbox.card(i)});
+  return swap_cards(parts.context, parts.first_tag, cards, "to set up peer transport");
 }
 
 std::byte* map(PeerLink& link, const TransportParts& parts, const SharedRange& range) {

@@ -136,6 +136,10 @@ class HaloExchange {
   /// on host spaces.
   /// \throws Error{timeout}, Error{usage} as exchange()
   void check() const;
+  /// Whether an exchange, reduction or check() has thrown because of another rank, MPI or a device. It stays so, and further
+  /// exchanges throw Error{usage} that repeats the cause: neighbours may hold part of what was sent. Make a new Context.
+  /// Kernels' failures show in check().
+  [[nodiscard]] bool failed() const;
   /// Per neighbour: transport, initiation, bytes, and why; then, for each port of device(), who is reached
   /// directly, who by proxy, and why.
   [[nodiscard]] std::string explain() const;

@@ -408,6 +408,9 @@ KOKKOS_INLINE_FUNCTION bool HaloPort::Turn::await_flag(const detail::Flag& flag,
   // A yield may last a time slice of each thread that shares the core.
   KOKKOS_IF_ON_HOST((polls_per_look = 8;))
   const auto has_come = [&] { return detail::has_reached(detail::acquire_epoch(flag), wanted); };
+  const auto has_failed = [&] { return detail::acquire_word(port_.state_->failed) != 0; };
+  // Or each wait of each later launch would yield in vain. A GPU's polls cost nothing beside that look.
+  KOKKOS_IF_ON_HOST((if (!has_come() && has_failed()) return false;))
   std::uint64_t start = 0;
   while (true) {
     for (int poll = 0; poll < polls_per_look; ++poll) {
@@ -416,7 +419,7 @@ KOKKOS_INLINE_FUNCTION bool HaloPort::Turn::await_flag(const detail::Flag& flag,
     }
     const std::uint64_t now = detail::clock_ns();
     if (start == 0) start = now;
-    if (detail::acquire_word(port_.state_->failed) != 0) return false;
+    if (has_failed()) return false;
     if (now - start <= port_.timeout_ns_) continue;
     if (has_come()) return true;  // while this thread had no core
     report(if_late, rank, wanted, detail::acquire_epoch(flag));
