@@ -1,23 +1,18 @@
 #include "common/agreement.hpp"
 
 #include <selvage/environment.hpp>
+#include <selvage/read_text_file.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <exception>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <future>
-#include <iterator>
 #include <memory>
 #include <optional>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -289,24 +284,7 @@ void run_until(const std::function<void()>& work, std::string_view what, std::in
   end.get();
 }
 
-struct FileText {
-  std::string text;
-  int error = 0;
-};
-
 constexpr std::size_t most_text_bytes = std::size_t{256} << 20;
-
-FileText read_file(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return {"", EISDIR};
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return {"", errno != 0 ? errno : EIO};
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad()) return {"", EIO};
-  if (text.size() > most_text_bytes) return {"", EFBIG};
-  return {std::move(text), 0};
-}
 
 }  // namespace
 
@@ -343,21 +321,17 @@ void together_bounded(MPI_Comm comm, std::string_view what, const std::function<
 std::string read_text_everywhere(MPI_Comm comm, const std::string& path) {
   int rank = 0;
   check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-  FileText file;
+  std::string text;
   together(comm, "reading " + path, [&] {
-    if (rank != 0) return;
-    file = read_file(path);
-    if (file.error == 0) return;
-    throw Error(ErrorKind::input, fmt::format("cannot read {}: {}", path, std::strerror(file.error)),
-                file.error);
+    if (rank == 0) text = read_text_file(path, most_text_bytes);
   });
   together_bounded(comm, "sharing " + path, [&] {
-    std::int64_t bytes = static_cast<std::int64_t>(file.text.size());
+    std::int64_t bytes = static_cast<std::int64_t>(text.size());
     check_mpi(MPI_Bcast(&bytes, 1, MPI_INT64_T, 0, comm), "MPI_Bcast of a file's length");
-    file.text.resize(static_cast<std::size_t>(bytes));
-    check_mpi(MPI_Bcast(file.text.data(), static_cast<int>(bytes), MPI_CHAR, 0, comm), "MPI_Bcast of a file");
+    text.resize(static_cast<std::size_t>(bytes));
+    check_mpi(MPI_Bcast(text.data(), static_cast<int>(bytes), MPI_CHAR, 0, comm), "MPI_Bcast of a file");
   });
-  return file.text;
+  return text;
 }
 
 }  // namespace selvage::app

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <system_error>
 
 namespace selvage::app {
 namespace {
@@ -45,7 +46,9 @@ CsvHistory::CsvHistory(std::string path, std::vector<std::string> columns,
     : path_(std::move(path)), columns_(columns.size()) {
   const std::string header = fmt::format("{}", fmt::join(columns, ","));
   std::string text;
-  if (first_new_step && std::filesystem::exists(path_)) text = kept_rows(path_, header, *first_new_step);
+  std::error_code ignored;
+  if (first_new_step && std::filesystem::exists(path_, ignored))
+    text = kept_rows(path_, header, *first_new_step);
   if (text.empty()) text = header + "\n";
   replace_file(path_, text);
   file_ = Descriptor(path_, O_WRONLY | O_APPEND);

@@ -1,11 +1,10 @@
 #include "common/hdf5_objects.hpp"
 
+#include <selvage/special_file.hpp>
+
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 
 namespace selvage::app {
@@ -15,12 +14,10 @@ namespace {
   throw Error(ErrorKind::input, fmt::format("{}: {}", path, why));
 }
 
-/// HDF5 calls an absent file, a directory and a truncated file all "unable to open": tell them apart first.
+/// HDF5 calls an absent file, a directory and a truncated file all "unable to open", and waits for who writes to a pipe.
 hid_t open_file(const std::string& path) {
   silence_hdf5();
-  errno = 0;
-  if (!std::ifstream(path)) refuse(path, fmt::format("cannot be read: {}", std::strerror(errno)));
-  if (std::filesystem::is_directory(path)) refuse(path, "is a directory, not an HDF5 file");
+  require_regular_file(path);
   // Closing it forgets why the file couldn't be opened.
   const Hdf5Handle access = serial_access();
   const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id());

@@ -2,6 +2,7 @@
 
 #include "common/agreement.hpp"
 #include "common/error_claim.hpp"
+#include "common/kokkos_settings.hpp"
 
 #include <selvage/environment.hpp>
 #include <selvage/error.hpp>
@@ -110,6 +111,7 @@ int run_checked(MPI_Comm comm, int host_rank, int argc, char** argv, const AppIn
   CommandLine line;
   together(comm, "reading the command line", [&] {
     line = parse_command_line(argc, argv, info);
+    require_kokkos_settings(line.kokkos);
     // Bad, it would be met when the first file is written.
     static_cast<void>(io_timeout_ms());
   });

@@ -1,6 +1,7 @@
 #include "sgd/idx_file.hpp"
 
 #include <selvage/error.hpp>
+#include <selvage/special_file.hpp>
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -19,7 +20,9 @@ constexpr std::uint8_t type_of_bytes = 0x08;
 /// gzread() gives what isn't compressed as it is.
 class IdxFile::Reader {
  public:
-  explicit Reader(const std::string& path) : path_(path), file_(gzopen(path.c_str(), "rb"), gzclose) {
+  explicit Reader(const std::string& path) : path_(path), file_(nullptr, gzclose) {
+    require_regular_file(path);
+    file_.reset(gzopen(path.c_str(), "rb"));
     if (file_ == nullptr) refuse("cannot be opened");
   }
 

@@ -7,13 +7,15 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <system_error>
 #include <utility>
 
 namespace selvage::sgd {
 namespace {
 
 IdxFile open_either(const std::string& path) {
-  return IdxFile(std::filesystem::exists(path + ".gz") ? path + ".gz" : path);
+  std::error_code ignored;
+  return IdxFile(std::filesystem::exists(path + ".gz", ignored) ? path + ".gz" : path);
 }
 
 std::int64_t pixels_of(const IdxFile& images) {

@@ -16,13 +16,15 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <system_error>
 
 namespace selvage::sgd {
 
 namespace {
 
 std::shared_ptr<const SampleSource> open_samples(const std::string& path) {
-  if (std::filesystem::is_directory(path)) return std::make_shared<IdxSamples>(path);
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return std::make_shared<IdxSamples>(path);
   return std::make_shared<Hdf5Samples>(path);
 }
 

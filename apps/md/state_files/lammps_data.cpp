@@ -1,6 +1,7 @@
 #include "md/state_files/lammps_data.hpp"
 
 #include <selvage/error.hpp>
+#include <selvage/special_file.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,7 +10,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <optional>
@@ -240,11 +240,10 @@ StateFile read_lammps_data(std::istream& text, const std::string& name) {
 }
 
 StateFile read_lammps_data(const std::string& path) {
+  require_regular_file(path);
   errno = 0;
   std::ifstream file(path);
-  if (!file) throw Error(ErrorKind::input, fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
-  if (std::filesystem::is_directory(path))
-    throw Error(ErrorKind::input, fmt::format("{}: is a directory, not a LAMMPS data file", path));
+  if (!file) throw Error(ErrorKind::input, fmt::format("cannot read {}: {}", path, std::strerror(errno)));
   return read_lammps_data(file, path);
 }
 

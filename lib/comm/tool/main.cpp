@@ -22,6 +22,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace selvage::tune {
@@ -55,13 +56,15 @@ std::string table_path(const Request& request) {
 
 /// Such as /dev/stdout: the table is written there, and none is read.
 bool is_device(const std::string& path) {
-  return is_special_file(path) && !std::filesystem::is_directory(path);
+  std::error_code ignored;
+  return is_special_file(path) && !std::filesystem::is_directory(path, ignored);
 }
 
 /// The file's table, or an empty one where there is no file. \throws Error{input} for a file that is no table
 detail::AllreduceTable read_or_empty(const std::string& path) {
-  return std::filesystem::exists(path) && !is_device(path) ? detail::AllreduceTable::read(path)
-                                                           : detail::AllreduceTable();
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored) && !is_device(path) ? detail::AllreduceTable::read(path)
+                                                                    : detail::AllreduceTable();
 }
 
 /// \throws Error{io}

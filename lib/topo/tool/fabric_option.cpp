@@ -5,6 +5,7 @@
 
 #include <selvage/environment.hpp>
 #include <selvage/error.hpp>
+#include <selvage/read_text_file.hpp>
 #include <selvage/topo/machine_files.hpp>
 #include <selvage/topo/probe.hpp>
 #include <selvage/topo/simulation.hpp>

@@ -2,6 +2,7 @@
 #include "machine/text_file.hpp"
 
 #include <selvage/error.hpp>
+#include <selvage/read_text_file.hpp>
 #include <selvage/suggestion.hpp>
 #include <selvage/topo/rank_files.hpp>
 

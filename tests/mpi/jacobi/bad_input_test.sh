@@ -26,6 +26,7 @@ line=2 expected="case.name" input "[case]" 'name = "dirichle"'
 line=2 expected="" input "[grid]" "periodic = [true,"
 refuse "did you mean.*--steps" --stesp 10
 refuse "no_such.toml" "$scratch/no_such.toml"
+refuse "kokkos-num-threads is 'abc'" --kokkos-num-threads=abc
 refuse "grid.cells" --set "grid.cells=[0,24]"
 refuse "grid.cells" --set "grid.cells=[24,-1]"
 refuse "stencil.*5 or 9" --set run.stencil=7

@@ -197,7 +197,7 @@ TEST(AllreduceTable, SaysWhyAFileCannotBeRead) {
       FAIL() << "nothing was thrown";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::input);
-      EXPECT_EQ(error.message(), "allreduce table " + path + " can't be read: " + reason);
+      EXPECT_EQ(error.message(), "cannot read " + path + ": " + reason);
     }
   }
 }
@@ -208,7 +208,7 @@ TEST(AllreduceTable, EndsWithAFileThatHasNoEnd) {
     FAIL() << "nothing was thrown";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::input);
-    EXPECT_EQ(error.message(), "allreduce table /dev/zero is longer than any table");
+    EXPECT_EQ(error.message(), "cannot read /dev/zero: it is a device, not a file");
   }
 }
 

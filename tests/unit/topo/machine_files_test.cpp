@@ -2,6 +2,7 @@
 #include "mutation.hpp"
 
 #include <selvage/error.hpp>
+#include <selvage/read_text_file.hpp>
 #include <selvage/topo/fabric.hpp>
 #include <selvage/topo/machine_files.hpp>
 
@@ -17,16 +18,6 @@ std::string sample(const std::string& name) {
 const PhysicalHost& only_host(const Machine& machine) {
   EXPECT_EQ(machine.physical_hosts().size(), 1u);
   return machine.physical_hosts().at(0);
-}
-
-TEST(TextFile, OfADeviceIsReadUpToALimit) {
-  try {
-    (void)read_text_file("/dev/zero", 100'000);
-    FAIL() << "read all of /dev/zero";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::input);
-    EXPECT_EQ(error.message(), "/dev/zero holds more than 100000 bytes");
-  }
 }
 
 #ifdef SELVAGE_TEST_HWLOC

@@ -2,15 +2,11 @@
 
 #include <selvage/counted.hpp>
 #include <selvage/error.hpp>
+#include <selvage/read_text_file.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 
 namespace selvage::detail {
@@ -26,19 +22,6 @@ std::vector<std::string> fastest_first(const AllreduceRow& row) {
   return names;
 }
 
-/// A device may have no end.
-std::string read_all(std::istream& file, const std::string& path) {
-  constexpr std::size_t most_bytes = std::size_t{64} << 20;
-  std::string text;
-  std::array<char, 65536> buffer;
-  while (file.read(buffer.data(), buffer.size()) || file.gcount() > 0) {
-    text.append(buffer.data(), static_cast<std::size_t>(file.gcount()));
-    if (text.size() > most_bytes)
-      throw Error(ErrorKind::input, fmt::format("allreduce table {} is longer than any table", path));
-  }
-  return text;
-}
-
 }  // namespace
 
 std::string describe(const AllreduceJob& job) {
@@ -48,17 +31,8 @@ std::string describe(const AllreduceJob& job) {
 }
 
 AllreduceTable AllreduceTable::read(const std::string& path) {
-  // A directory can be opened, but not read.
-  std::error_code ignored;
-  const bool is_directory = std::filesystem::is_directory(path, ignored);
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (is_directory || !file) {
-    const int reason = is_directory ? EISDIR : errno;
-    throw Error(ErrorKind::input,
-                fmt::format("allreduce table {} can't be read: {}", path, std::strerror(reason)), reason);
-  }
-  return parse(read_all(file, path), path);
+  constexpr std::size_t most_bytes = std::size_t{64} << 20;
+  return parse(read_text_file(path, most_bytes), path);
 }
 
 void AllreduceTable::merge(const AllreduceJob& job, const std::vector<AllreduceRow>& rows) {

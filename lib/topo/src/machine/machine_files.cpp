@@ -1,6 +1,7 @@
 #include "text_file.hpp"
 
 #include <selvage/error.hpp>
+#include <selvage/read_text_file.hpp>
 #include <selvage/topo/machine_files.hpp>
 
 #include <fmt/format.h>

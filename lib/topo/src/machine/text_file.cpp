@@ -6,13 +6,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <system_error>
 
 namespace selvage::topo {
 namespace {
@@ -34,24 +33,11 @@ std::string path_aside(const std::string& path) {
 
 }  // namespace
 
-std::string read_text_file(const std::string& path, std::size_t most_bytes) {
-  const File file(std::fopen(path.c_str(), "rb"));
-  if (!file) fail(ErrorKind::input, "read", path);
-  std::string text;
-  std::array<char, 65536> buffer;
-  for (std::size_t bytes; (bytes = std::fread(buffer.data(), 1, buffer.size(), file.get())) > 0;) {
-    text.append(buffer.data(), bytes);
-    if (text.size() > most_bytes)
-      throw Error(ErrorKind::input, fmt::format("{} holds more than {} bytes", path, most_bytes));
-  }
-  if (std::ferror(file.get()) != 0) fail(ErrorKind::input, "read", path);
-  return text;
-}
-
 void check_writable(const std::string& path) {
   if (is_special_file(path)) {
     // A device or a pipe isn't opened, since that may wait or do something.
-    const bool is_directory = std::filesystem::is_directory(path);
+    std::error_code ignored;
+    const bool is_directory = std::filesystem::is_directory(path, ignored);
     if (is_directory) errno = EISDIR;
     if (is_directory || access(path.c_str(), W_OK) != 0) fail(ErrorKind::io, "write", path);
     return;

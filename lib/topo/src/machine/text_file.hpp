@@ -1,16 +1,10 @@
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace selvage::topo {
-
-/// \param most_bytes  a device may have no end
-/// \throws Error{input} with the path and the system's reason, or if there is more
-[[nodiscard]] std::string read_text_file(const std::string& path,
-                                         std::size_t most_bytes = std::size_t{2} << 30);
 
 /// Replaces a file; what was there stays until the new one is complete. A device or a pipe is written into.
 /// \throws Error{io} with the path and the system's reason

@@ -3,6 +3,7 @@
 #include "machine/text_file.hpp"
 
 #include <selvage/error.hpp>
+#include <selvage/read_text_file.hpp>
 
 #include <fmt/format.h>
 

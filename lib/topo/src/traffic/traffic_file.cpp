@@ -1,6 +1,7 @@
 #include "machine/text_file.hpp"
 #include "traffic_hdf5.hpp"
 
+#include <selvage/read_text_file.hpp>
 #include <selvage/topo/traffic_file.hpp>
 
 namespace selvage::topo {

@@ -1,6 +1,8 @@
 #include "hdf5_handle.hpp"
 #include "traffic_hdf5.hpp"
 
+#include <selvage/special_file.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,6 +18,7 @@ namespace {
 class Reader {
  public:
   explicit Reader(std::string path) : path_(std::move(path)) {
+    if (is_special_file(path_)) require_regular_file(path_);
     file_ = Hdf5Id(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
     if (!file_.is_valid()) throw Error(ErrorKind::input, fmt::format("{}: {}", path_, why_not_open()));
   }

@@ -1,0 +1,60 @@
+#include <selvage/error.hpp>
+#include <selvage/read_text_file.hpp>
+#include <selvage/special_file.hpp>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace selvage {
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(const std::string& path) : number_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  ~Descriptor() {
+    if (number_ >= 0) (void)close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  [[nodiscard]] int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+[[noreturn]] void fail(const std::string& path, int code) {
+  throw Error(ErrorKind::input, fmt::format("cannot read {}: {}", path, std::strerror(code)), code);
+}
+[[noreturn]] void refuse_length(const std::string& path, std::size_t most_bytes) {
+  throw Error(ErrorKind::input, fmt::format("{} holds more than {} bytes", path, most_bytes), EFBIG);
+}
+
+}  // namespace
+
+std::string read_text_file(const std::string& path, std::size_t most_bytes) {
+  require_regular_file(path);
+  const Descriptor file(path);
+  struct stat facts {};
+  if (file.number() < 0 || fstat(file.number(), &facts) != 0) fail(path, errno);
+  if (static_cast<std::size_t>(facts.st_size) > most_bytes) refuse_length(path, most_bytes);
+  std::string text;
+  text.reserve(static_cast<std::size_t>(facts.st_size));
+  std::array<char, 65536> buffer;
+  while (true) {
+    // Those of /proc say that they are empty, and others may grow meanwhile.
+    const ssize_t bytes = read(file.number(), buffer.data(), buffer.size());
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes < 0) fail(path, errno);
+    if (bytes == 0) return text;
+    text.append(buffer.data(), static_cast<std::size_t>(bytes));
+    if (text.size() > most_bytes) refuse_length(path, most_bytes);
+  }
+}
+
+}  // namespace selvage
