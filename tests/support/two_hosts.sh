@@ -3,6 +3,7 @@
 # name and its own /dev/shm, and they are joined by a pair of virtual interfaces. Open MPI starts its daemon on the second one
 # through two_hosts_agent.sh, as it would through ssh. Everything is gone when the script ends.
 
+two_hosts_agent=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/two_hosts_agent.sh
 hosts_folder=
 host_pids=()
 
@@ -54,14 +55,15 @@ end_hosts() {
   rm -rf "$hosts_folder"
 }
 
-# on_hosts RANKS_PER_HOST COMMAND...: over TCP between the hosts, shared memory inside.
+# on_hosts RANKS_PER_HOST COMMAND...: over TCP between the hosts, shared memory inside. Ranks yield, since both hosts have the
+# same cores.
 on_hosts() {
   local ranks=$1
   shift
   TWO_HOSTS_FOLDER=$hosts_folder in_host 0 mpirun --host "10.99.99.1:$ranks,10.99.99.2:$ranks" \
-    --mca plm_rsh_agent "$(dirname "${BASH_SOURCE[0]}")/two_hosts_agent.sh" --mca plm rsh \
+    --mca plm_rsh_agent "$two_hosts_agent" --mca plm rsh \
     --mca oob_tcp_if_include 10.99.99.0/24 --mca btl_tcp_if_include 10.99.99.0/24 --mca btl self,vader,tcp \
-    --mca pml ob1 --oversubscribe --bind-to none -x TWO_HOSTS_FOLDER "$@"
+    --mca pml ob1 --mca mpi_yield_when_idle 1 --oversubscribe --bind-to none -x TWO_HOSTS_FOLDER "$@"
 }
 
 # The link between the hosts.

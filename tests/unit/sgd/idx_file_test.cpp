@@ -95,7 +95,7 @@ TEST(IdxFile, WhatIsWrongWithAFileIsNamed) {
   expect_refusal(idx({0}, ""), "has no elements");
   expect_refusal(idx({0x7fffffff, 0x7fffffff}, "a"), "2^36");
   EXPECT_NE(error_message(ErrorKind::input, [] { static_cast<void>(IdxFile("no_such")); })
-                .find("no_such: cannot be"),
+                .find("cannot read no_such: "),
             std::string::npos);
 }
 
