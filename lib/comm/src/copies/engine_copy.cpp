@@ -6,7 +6,7 @@
 namespace selvage::detail {
 namespace {
 
-struct Axis {
+struct PitchedAxis {
   std::int64_t extent;
   std::int64_t source_stride;
   std::int64_t target_stride;
@@ -15,12 +15,12 @@ struct Axis {
 /// What CUDA takes for a pitch; see cudaDevAttrMaxPitch.
 constexpr std::int64_t largest_pitch = std::numeric_limits<std::int32_t>::max();
 
-bool is_pitch(const Axis& axis, std::int64_t row_bytes) {
+bool is_pitch(const PitchedAxis& axis, std::int64_t row_bytes) {
   return std::min(axis.source_stride, axis.target_stride) >= row_bytes &&
          std::max(axis.source_stride, axis.target_stride) <= largest_pitch;
 }
 
-bool is_slice(const Axis& axis, const Axis& rows) {
+bool is_slice(const PitchedAxis& axis, const PitchedAxis& rows) {
   const auto fits = [&](std::int64_t stride, std::int64_t pitch) {
     return stride % pitch == 0 && stride / pitch >= rows.extent;
   };
@@ -35,7 +35,7 @@ struct Choice {
 };
 
 /// The axes that leave the fewest copies.
-Choice choose(const std::vector<Axis>& axes, std::int64_t row_bytes) {
+Choice choose(const std::vector<PitchedAxis>& axes, std::int64_t row_bytes) {
   Choice best;
   const auto consider = [&](const Choice& choice) {
     if (choice.extent > best.extent) best = choice;
@@ -65,9 +65,9 @@ void append(const EngineCopy& copy, std::vector<EngineCopy>& copies) {
 }
 
 /// One copy per index of the axes that are left.
-void append_each(EngineCopy copy, std::vector<Axis> axes, std::vector<EngineCopy>& copies) {
+void append_each(EngineCopy copy, std::vector<PitchedAxis> axes, std::vector<EngineCopy>& copies) {
   if (axes.empty()) return append(copy, copies);
-  const Axis axis = axes.front();
+  const PitchedAxis axis = axes.front();
   axes.erase(axes.begin());
   for (std::int64_t i = 0; i < axis.extent; ++i) {
     append_each(copy, axes, copies);
@@ -81,16 +81,16 @@ void append_each(EngineCopy copy, std::vector<Axis> axes, std::vector<EngineCopy
 void append_engine_copies(const CopyBox& box, std::vector<EngineCopy>& copies) {
   const bool has_rows = box.rows_are_contiguous();
   const std::int64_t row_bytes = has_rows ? box.extents[3] * box.element_bytes : box.element_bytes;
-  std::vector<Axis> axes;
+  std::vector<PitchedAxis> axes;
   for (int axis = 0; axis < (has_rows ? 3 : 4); ++axis) {
     if (box.extents[axis] > 1)
       axes.push_back({box.extents[axis], box.source_strides[axis], box.target_strides[axis]});
   }
   const Choice choice = choose(axes, row_bytes);
-  const Axis none{1, 0, 0};
-  const Axis rows = choice.rows < axes.size() ? axes[choice.rows] : none;
-  const Axis slices = choice.slices < axes.size() ? axes[choice.slices] : none;
-  std::vector<Axis> others;
+  const PitchedAxis none{1, 0, 0};
+  const PitchedAxis rows = choice.rows < axes.size() ? axes[choice.rows] : none;
+  const PitchedAxis slices = choice.slices < axes.size() ? axes[choice.slices] : none;
+  std::vector<PitchedAxis> others;
   for (std::size_t axis = 0; axis < axes.size(); ++axis) {
     if (axis != choice.rows && axis != choice.slices) others.push_back(axes[axis]);
   }
@@ -109,13 +109,13 @@ void append_engine_copies(const CopyBox& box, std::vector<EngineCopy>& copies) {
 }
 
 bool fills_a_block(const CopyBox& box) {
-  std::vector<Axis> axes;
+  std::vector<PitchedAxis> axes;
   for (int axis = 0; axis < 4; ++axis) {
     if (box.extents[axis] > 1) axes.push_back({box.extents[axis], 0, box.target_strides[axis]});
   }
-  std::ranges::sort(axes, {}, &Axis::target_stride);
+  std::ranges::sort(axes, {}, &PitchedAxis::target_stride);
   std::int64_t block_bytes = box.element_bytes;
-  for (const Axis& axis : axes) {
+  for (const PitchedAxis& axis : axes) {
     if (axis.target_stride != block_bytes) return false;
     block_bytes *= axis.extent;
   }

@@ -16,15 +16,15 @@
 namespace selvage::detail {
 namespace {
 
-constexpr std::size_t alignment = alignof(Flag);
+constexpr std::size_t flag_alignment = alignof(Flag);
 
 std::size_t whole_lines(std::size_t bytes) {
-  return (bytes + alignment - 1) / alignment * alignment;
+  return (bytes + flag_alignment - 1) / flag_alignment * flag_alignment;
 }
 
 /// Zeroed host memory that kernels store into, on lines of its own.
 Buffer allocate_lines(const Executor& executor, std::size_t bytes) {
-  Buffer buffer = executor.allocate_staging(bytes + alignment);
+  Buffer buffer = executor.allocate_staging(bytes + flag_alignment);
   buffer.data = reinterpret_cast<std::byte*>(whole_lines(reinterpret_cast<std::uintptr_t>(buffer.data)));
   std::memset(buffer.data, 0, bytes);
   return buffer;

@@ -7,7 +7,7 @@
 namespace selvage::detail {
 namespace {
 
-NetworkOperation operation_of(const Command& command, MemoryKind memory) {
+NetworkOperation message_operation(const Command& command, MemoryKind memory) {
   return {.kind = command.kind == CommandKind::send ? NetworkOperation::Kind::send
                                                     : NetworkOperation::Kind::receive,
           .target = command.rank,
@@ -49,7 +49,7 @@ MessageLine::MessageLine(ContextState& context, const Executor& executor, Initia
   port_.triggers = engine_->port();
   port_.completed = port_.triggers.completed;
   std::vector<NetworkOperation> operations;
-  for (const PlannedMessage& message : messages_) operations.push_back(operation_of(message.command, memory));
+  for (const PlannedMessage& message : messages_) operations.push_back(message_operation(message.command, memory));
   engine_->add_for_all_epochs(0, operations, 1);
 }
 

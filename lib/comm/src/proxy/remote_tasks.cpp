@@ -15,7 +15,7 @@ namespace selvage {
 namespace detail {
 namespace {
 
-constexpr const char* construction = "the construction of RemoteTasks";
+constexpr const char* tasks_construction = "the construction of RemoteTasks";
 constexpr std::uint64_t commands_per_ring = 64;
 constexpr std::chrono::seconds longest_parting{1};
 
@@ -120,14 +120,14 @@ class TaskOwner {
 
 detail::TaskLayout RemoteTasks::make_layout(const Context& context, const Options& options) {
   constexpr std::size_t most = std::numeric_limits<int>::max() / 2;
-  context.state()->all_or_none(detail::construction, [&] {
+  context.state()->all_or_none(detail::tasks_construction, [&] {
     if (options.slots >= 1 && options.payload_bytes <= most) return;
     throw Error(ErrorKind::usage,
                 fmt::format("RemoteTasks of {} slots and payloads of {} bytes: at least 1, at most {}",
                             options.slots, options.payload_bytes, most));
   });
   const auto found = context.state()->extremes({options.slots, static_cast<int>(options.payload_bytes)},
-                                               detail::construction);
+                                               detail::tasks_construction);
   constexpr const char* names[] = {"slots", "payload_bytes"};
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto& [smallest, smallest_rank, largest, largest_rank] = found[i];

@@ -44,7 +44,7 @@ struct CommandOwner {
 
 namespace {
 
-NetworkOperation operation_of(const TriggeredTransfer& transfer) {
+NetworkOperation transfer_operation(const TriggeredTransfer& transfer) {
   if (transfer.window == nullptr) throw Error(ErrorKind::usage, "a TriggeredTransfer without a window");
   const WindowState& window = transfer.window->state();
   window.require_inside(transfer.offset, transfer.bytes);
@@ -72,12 +72,12 @@ Triggers::~Triggers() = default;
 
 void Triggers::add(TriggerTag tag, const TriggeredTransfer& transfer, std::uint64_t threshold) {
   const detail::DeviceScope scope(owner_->device());
-  owner_->engine.add(tag, detail::operation_of(transfer), threshold);
+  owner_->engine.add(tag, detail::transfer_operation(transfer), threshold);
 }
 void Triggers::add_for_all_epochs(std::uint32_t id, const TriggeredTransfer& transfer,
                                   std::uint64_t threshold) {
   const detail::DeviceScope scope(owner_->device());
-  const detail::NetworkOperation operation = detail::operation_of(transfer);
+  const detail::NetworkOperation operation = detail::transfer_operation(transfer);
   owner_->engine.add_for_all_epochs(id, {&operation, 1}, threshold);
 }
 TriggerPort Triggers::device() const {

@@ -20,7 +20,7 @@ constexpr std::uint64_t slots = 8;
 constexpr std::uint64_t most_at_once = slots - 1;
 
 /// One direction of a pair, in host memory that both map. Counts of units, which only grow.
-struct Ring {
+struct UnitRing {
   Flag filled;  ///< released by the sender: so many units are in the ring, or were
   Flag freed;   ///< released by the receiver: so many may be overwritten
 };
@@ -41,7 +41,7 @@ class RingEnd {
   }
 
   void connect(const Executor& executor, std::byte* ring, std::uint64_t unit_bytes, Copier* copier) {
-    ring_ = reinterpret_cast<Ring*>(ring);
+    ring_ = reinterpret_cast<UnitRing*>(ring);
     unit_bytes_ = unit_bytes;
     units_ = (static_cast<std::uint64_t>(bytes_) + unit_bytes - 1) / unit_bytes;
     copier_ = copier;
@@ -146,7 +146,7 @@ class RingEnd {
   bool is_outgoing_;
   bool on_host_;
   std::int64_t bytes_ = 0;
-  Ring* ring_ = nullptr;
+  UnitRing* ring_ = nullptr;
   std::uint64_t unit_bytes_ = 0;
   std::uint64_t units_ = 0;
   Copier* copier_ = nullptr;                      ///< of a device: what moves units
@@ -251,7 +251,7 @@ class RingTransfer final : public TransferPath {
     return on_device ? std::uint64_t{256} << 10 : std::uint64_t{32} << 10;
   }
   [[nodiscard]] static std::size_t ring_bytes(std::uint64_t unit_bytes) {
-    return sizeof(Ring) + slots * unit_bytes;
+    return sizeof(UnitRing) + slots * unit_bytes;
   }
   void keep(Peer& peer, std::byte* data, std::uint64_t unit_bytes, std::shared_ptr<void> owner) const {
     peer.owners.push_back(std::move(owner));

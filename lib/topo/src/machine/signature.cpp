@@ -9,7 +9,7 @@
 namespace selvage::topo {
 namespace {
 
-std::string gpus_of(const PhysicalHost& host) {
+std::string gpu_summary(const PhysicalHost& host) {
   std::map<std::string, int> counts;
   if (host.gpus.is_known()) {
     for (const Gpu& gpu : host.gpus.value()) ++counts[gpu.name];
@@ -26,7 +26,7 @@ std::string kind_of(const PhysicalHost& host) {
   const std::string cores = host.cores.is_known()  ? fmt::format(" ({} cores)", host.cores.value())
                             : host.cpus.is_known() ? fmt::format(" ({} threads)", host.cpus.value())
                                                    : "";
-  return packages + cores + gpus_of(host);
+  return packages + cores + gpu_summary(host);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ constexpr int most_passes = 24;
 constexpr int most_rounds = 4;
 /// Edges that one refinement looks at: seconds, since with more hosts their costs don't fit a cache. Only where vertices have
 /// many neighbours is it used up.
-constexpr std::int64_t most_looks = 4'000'000'000;
+constexpr std::int64_t most_swap_looks = 4'000'000'000;
 constexpr std::int64_t most_looks_of_many_hosts = 400'000'000;
 constexpr std::ptrdiff_t hosts_near_each = 8;
 
@@ -223,7 +223,7 @@ bool swap_hosts(const MapperInput& input, const std::vector<std::vector<int>>& n
 Slots refined_by_swaps(const MapperInput& input, Slots slots) {
   if (!input.graph.has_edges() || input.fabric.is_flat()) return slots;
   const bool are_many_hosts = input.fabric.host_count() > try_all_up_to;
-  std::int64_t looks_left = are_many_hosts ? most_looks_of_many_hosts : most_looks;
+  std::int64_t looks_left = are_many_hosts ? most_looks_of_many_hosts : most_swap_looks;
   const std::vector<std::vector<int>> nearest = are_many_hosts && has_hosts_to_swap(input.fabric)
                                                     ? nearest_hosts(input.fabric)
                                                     : std::vector<std::vector<int>>();

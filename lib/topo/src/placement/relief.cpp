@@ -13,14 +13,14 @@ namespace selvage::topo {
 namespace {
 
 /// Links of paths that are looked at: a second or two.
-constexpr std::int64_t most_looks = 200'000'000;
+constexpr std::int64_t most_relief_looks = 200'000'000;
 /// Bytes are halved until there are about 2^46 of them, so that sums of costs stay whole numbers of 64 bits.
 constexpr int most_bits = 46;
 constexpr std::size_t most_entries = 1 << 20;
 
 enum class Unit { host, rank };
 
-struct Flow {
+struct UnitFlow {
   int from = 0;
   int to = 0;
   std::uint64_t bytes = 0;
@@ -93,7 +93,7 @@ class Relief {
     return price <= 0 ? Worth(true, gain) : Worth(false, gain / static_cast<double>(price));
   }
 
-  void add(const Flow& flow) {
+  void add(const UnitFlow& flow) {
     if (flow.from == flow.to || flow.bytes == 0) return;
     flows_of_[flow.from].push_back(flows_.size());
     flows_of_[flow.to].push_back(flows_.size());
@@ -131,7 +131,7 @@ class Relief {
 
   [[nodiscard]] std::vector<int> units_over(int link) {
     std::vector<int> units;
-    for (const Flow& flow : flows_) {
+    for (const UnitFlow& flow : flows_) {
       if (host_of(flow.from) == host_of(flow.to)) continue;
       find_paths(flow);
       const bool passes =
@@ -157,7 +157,7 @@ class Relief {
   }
 
   /// Adds a flow where its units are now, or takes it off.
-  void put(const Flow& flow, int sign) {
+  void put(const UnitFlow& flow, int sign) {
     cost_ += sign * static_cast<std::int64_t>(flow.bytes) * cost_of(flow);
     if (host_of(flow.from) == host_of(flow.to)) return;
     find_paths(flow);
@@ -178,13 +178,13 @@ class Relief {
     return unit_ == Unit::host ? at_[unit] : fabric_.host_of(at_[unit]);
   }
 
-  [[nodiscard]] std::int64_t cost_of(const Flow& flow) const {
+  [[nodiscard]] std::int64_t cost_of(const UnitFlow& flow) const {
     const int a = at_[flow.from];
     const int b = at_[flow.to];
     return unit_ == Unit::host ? fabric_.host_cost(a, b) : fabric_.cost(a, b);
   }
 
-  void find_paths(const Flow& flow) {
+  void find_paths(const UnitFlow& flow) {
     fabric_.network()->find_paths(fabric_.endpoint_of(host_of(flow.from)),
                                   fabric_.endpoint_of(host_of(flow.to)), problem_.routing, paths_);
   }
@@ -198,7 +198,7 @@ class Relief {
   Unit unit_;
   std::vector<int> at_;
   std::int64_t& looks_left_;
-  std::vector<Flow> flows_;  // between units
+  std::vector<UnitFlow> flows_;  // between units
   std::vector<std::vector<std::size_t>> flows_of_;
   std::vector<std::int64_t> bytes_;    // over each link
   std::vector<std::int64_t> allowed_;  // the same
@@ -212,7 +212,7 @@ class Relief {
 std::optional<Slots> relieved(const MappingProblem& problem, Slots slots, double largest_load) {
   const Fabric& fabric = problem.fabric;
   if (fabric.network() == nullptr || problem.traffic.entries().size() > most_entries) return std::nullopt;
-  std::int64_t looks_left = most_looks;
+  std::int64_t looks_left = most_relief_looks;
   if (fabric.has_equal_hosts()) {
     Relief hosts(problem, Unit::host, slots, largest_load, looks_left);
     const bool is_done = hosts.run();

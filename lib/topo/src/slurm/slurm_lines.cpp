@@ -57,7 +57,7 @@ std::string without_escapes(std::string_view text) {
   return out;
 }
 
-class Reader {
+class LineReader {
  public:
   void read(std::string_view text, const std::string& file) {
     if (--files_left_ < 0)
@@ -135,7 +135,7 @@ void fail_at(const std::string& file, std::size_t line, const std::string& what)
 }
 
 std::vector<SlurmLine> slurm_lines(std::string_view text, const std::string& file) {
-  Reader reader;
+  LineReader reader;
   reader.read(text, file);
   return std::move(reader).lines();
 }
