@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdio>
 #include <exception>
 #include <functional>
 #include <future>
@@ -29,6 +30,8 @@ constexpr int verdict_tag = 0x5e20;
 constexpr std::chrono::milliseconds time_to_take{500};
 /// What ranks have for coming once one of them has waited in vain: all who are well are waiting, too.
 constexpr std::chrono::milliseconds roll_call{2000};
+/// After it the user is told what is waited for.
+constexpr std::chrono::milliseconds longest_silence{10'000};
 /// What rank 0 has, beyond the others' patience, for its verdict.
 constexpr std::chrono::milliseconds time_to_decide{2000};
 
@@ -269,14 +272,23 @@ struct Agreement {
 };
 
 /// Gives up work that is not done in time. Its thread is left behind, with what it refers to: this is how a job ends.
-void run_until(const std::function<void()>& work, std::string_view what, std::int64_t timeout_ms) {
+/// \param says_so  whether this rank tells the user what takes long
+void run_until(const std::function<void()>& work, std::string_view what, std::int64_t timeout_ms,
+               bool says_so) {
   int provided = MPI_THREAD_SINGLE;
   check_mpi(MPI_Query_thread(&provided), "MPI_Query_thread");
   if (provided < MPI_THREAD_MULTIPLE) return work();
   std::packaged_task<void()> task(work);
   std::future<void> end = task.get_future();
   std::thread worker(std::move(task));
-  if (end.wait_for(std::chrono::milliseconds(timeout_ms)) == std::future_status::timeout) {
+  const std::chrono::milliseconds limit(timeout_ms);
+  const auto deadline = Clock::now() + limit;
+  const auto silence = std::min(longest_silence, limit / 3);
+  if (says_so && end.wait_for(silence) == std::future_status::timeout) {
+    fmt::print(stderr, "selvage: {}: not done after {} ms, given up after {} ms\n", what, silence.count(),
+               timeout_ms);
+  }
+  if (end.wait_until(deadline) == std::future_status::timeout) {
     worker.detach();
     throw Error(ErrorKind::timeout, fmt::format("{}: not done within {} ms", what, timeout_ms));
   }
@@ -293,7 +305,7 @@ std::int64_t agreement_timeout_ms() {
 }
 
 std::int64_t io_timeout_ms() {
-  return environment_integer("SELVAGE_IO_TIMEOUT_MS", 600'000, 1, 86'400'000);
+  return environment_integer("SELVAGE_IO_TIMEOUT_MS", 120'000, 1, 86'400'000);
 }
 
 void together(MPI_Comm comm, std::string_view what, const std::function<void()>& work,
@@ -314,8 +326,10 @@ void together(MPI_Comm comm, std::string_view what, const std::function<void()>&
 
 void together_bounded(MPI_Comm comm, std::string_view what, const std::function<void()>& work,
                       std::int64_t timeout_ms) {
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   together(
-      comm, what, [&] { run_until(work, what, timeout_ms); }, timeout_ms);
+      comm, what, [&] { run_until(work, what, timeout_ms, rank == 0); }, timeout_ms);
 }
 
 std::string read_text_everywhere(MPI_Comm comm, const std::string& path) {

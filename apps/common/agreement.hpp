@@ -30,7 +30,7 @@ class IncompleteError : public Error {
 };
 
 /// How long ranks wait for each other, in milliseconds.
-/// SELVAGE_TIMEOUT_MS (default 30 s), and for files SELVAGE_IO_TIMEOUT_MS (default 10 minutes: disks may be
+/// SELVAGE_TIMEOUT_MS (default 30 s), and for files SELVAGE_IO_TIMEOUT_MS (default 2 minutes: disks may be
 /// slow).
 [[nodiscard]] std::int64_t agreement_timeout_ms();
 [[nodiscard]] std::int64_t io_timeout_ms();

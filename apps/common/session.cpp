@@ -1,7 +1,7 @@
 #include "common/session.hpp"
 
 #include "common/agreement.hpp"
-#include "common/error_claim.hpp"
+#include "common/job.hpp"
 #include "common/kokkos_settings.hpp"
 
 #include <selvage/environment.hpp>
@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 
 namespace selvage::app {
@@ -134,12 +135,23 @@ int run_checked(MPI_Comm comm, int host_rank, int argc, char** argv, const AppIn
   return session.exit_code();
 }
 
-/// A duplicate of MPI_COMM_WORLD whose errors come back instead of ending the job without a word.
-MPI_Comm duplicate_world() {
-  MPI_Comm comm = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &comm), "MPI_Comm_dup of MPI_COMM_WORLD");
-  check_mpi(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  return comm;
+/// As run_checked(), for errors too: what they say, and how they end the ranks.
+int run_in_job(Job& job, int argc, char** argv, const AppInfo& info,
+               const std::function<void(Session&)>& body) {
+  try {
+    return run_checked(job.comm, job.claim->host_rank(), argc, argv, info, body);
+  } catch (const AgreedError& error) {
+    const int code = exit_code_of(error);
+    if (code != 2) end_all_ranks(*job.claim, info, error);
+    int rank = 0;
+    MPI_Comm_rank(job.comm, &rank);
+    if (rank == error.first_rank()) print_error(info, error);
+    return code;
+  } catch (const std::exception& error) {
+    end_all_ranks(*job.claim, info, error);
+  } catch (...) {
+    end_all_ranks(*job.claim, info, std::runtime_error("an exception of unknown type"));
+  }
 }
 
 }  // namespace
@@ -177,25 +189,17 @@ int exit_code_of(const std::exception& error) {
 
 int run_app_within_mpi(int argc, char** argv, const AppInfo& info,
                        const std::function<void(Session&)>& body) {
-  MPI_Comm comm = duplicate_world();
-  auto claim = std::make_unique<ErrorClaim>(comm);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   int code = 0;
   try {
-    code = run_checked(comm, claim->host_rank(), argc, argv, info, body);
-  } catch (const AgreedError& error) {
-    code = exit_code_of(error);
-    if (code != 2) end_all_ranks(*claim, info, error);
-    int rank = 0;
-    MPI_Comm_rank(comm, &rank);
-    if (rank == error.first_rank()) print_error(info, error);
+    const std::shared_ptr<Job> job = start_job();
+    code = run_in_job(*job, argc, argv, info, body);
+    std::fflush(stdout);
+    end_job(job);
   } catch (const std::exception& error) {
-    end_all_ranks(*claim, info, error);
-  } catch (...) {
-    end_all_ranks(*claim, info, std::runtime_error("an exception of unknown type"));
+    end_without_job(rank, exit_code_of(error), [&] { print_error(info, error); });
   }
-  std::fflush(stdout);
-  claim.reset();
-  MPI_Comm_free(&comm);
   return code;
 }
 
@@ -205,7 +209,7 @@ int run_app(int argc, char** argv, const AppInfo& info, const std::function<void
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   const int code = run_app_within_mpi(argc, argv, info, body);
-  MPI_Finalize();
+  finalize_in_time(info.name);
   return code;
 }
 

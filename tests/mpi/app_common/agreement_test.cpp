@@ -254,8 +254,12 @@ TEST(Agreement, GivesUpWorkThatWaitsWithoutABound) {
   MPI_Comm_dup(MPI_COMM_WORLD, &barrier);
   agree_without(2, [](MPI_Comm comm) {
     const auto wait = [] { MPI_Barrier(barrier); };
+    testing::internal::CaptureStderr();
     EXPECT_EQ(incomplete_message([&] { app::together_bounded(comm, "writing", wait, 100); }),
               "writing: not done within 100 ms, and rank 2 does not answer");
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(said,
+              rank_of_world() == 0 ? "selvage: writing: not done after 33 ms, given up after 100 ms\n" : "");
   });
   // What was left behind ends.
   if (rank_of_world() == 2) MPI_Barrier(barrier);
@@ -315,7 +319,7 @@ TEST(Agreement, TakesItsPatienceFromTheEnvironment) {
   unsetenv("SELVAGE_TIMEOUT_MS");
   unsetenv("SELVAGE_IO_TIMEOUT_MS");
   EXPECT_EQ(app::agreement_timeout_ms(), 30'000);
-  EXPECT_EQ(app::io_timeout_ms(), 600'000);
+  EXPECT_EQ(app::io_timeout_ms(), 120'000);
 }
 
 }  // namespace

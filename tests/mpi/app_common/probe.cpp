@@ -1,5 +1,48 @@
 #include "probe_app.hpp"
 
+#include <mpi.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <string_view>
+
+// Rank 1 stops where STOP_IN says, as a rank may at any time.
+namespace {
+
+void stop_in(std::string_view call) {
+  const char* wanted = std::getenv("STOP_IN");
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (wanted != nullptr && call == wanted && rank == 1) std::raise(SIGSTOP);
+}
+
+}  // namespace
+
+extern "C" {
+
+int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* result) {
+  stop_in("MPI_Comm_dup");
+  return PMPI_Comm_dup(comm, result);
+}
+
+int MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base,
+                            MPI_Win* window) {
+  stop_in("MPI_Win_allocate_shared");
+  return PMPI_Win_allocate_shared(size, unit, info, comm, base, window);
+}
+
+int MPI_Win_free(MPI_Win* window) {
+  stop_in("MPI_Win_free");
+  return PMPI_Win_free(window);
+}
+
+int MPI_Finalize() {
+  stop_in("MPI_Finalize");
+  return PMPI_Finalize();
+}
+
+}  // extern "C"
+
 int main(int argc, char** argv) {
   using namespace selvage::app;
   return run_app(argc, argv, testing_support::probe_info(), testing_support::run_probe);
