@@ -116,8 +116,8 @@ TEST(ProcessGrid, SaysWhyRanksDoNotFit) {
       "to 4 and no axis may have more ranks than cells");
   EXPECT_EQ(
       refusal({{2, 2}, {false, false}, {0, 0}, 8}),
-      "8 ranks can't share a grid of 2 x 2 cells as 0 x 0 (0 = free): the ranks per axis must multiply to "
-      "8 and no axis may have more ranks than cells");
+      "8 ranks can't share a grid of 2 x 2 cells: the ranks per axis must multiply to 8 and no axis may have "
+      "more ranks than cells");
   EXPECT_NE(refusal({{64, 64}, {false, false}, {2, 4}, 4}), "none");
   EXPECT_NE(refusal({{64, 64}, {false, false}, {-2, -2}, 4}), "none");
   EXPECT_NE(refusal({{64, 3}, {false, false}, {1, 4}, 4}), "none");

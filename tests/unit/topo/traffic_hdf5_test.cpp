@@ -74,6 +74,37 @@ TEST_F(TrafficHdf5, HoldsThousandsOfRanks) {
   EXPECT_LT(std::filesystem::file_size(path_), 8u << 20);
 }
 
+/// As h5py's "lzf" packs, of which the C library knows nothing.
+TEST_F(TrafficHdf5, NamesAFilterThatIsNotThere) {
+  constexpr H5Z_filter_t filter = 32000;
+  constexpr std::array<H5Z_class2_t, 1> classes{
+      {{H5Z_CLASS_T_VERS, filter, 1, 1, "lzf", nullptr, nullptr,
+        [](unsigned, std::size_t, const unsigned*, std::size_t bytes, std::size_t*, void**) {
+          return bytes;
+        }}}};
+  const std::string message = message_after([&](hid_t file) {
+    ASSERT_GE(H5Zregister(classes.data()), 0);
+    const std::array<hsize_t, 2> size{2, 2};
+    const hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(layout, 2, size.data());
+    H5Pset_filter(layout, filter, H5Z_FLAG_MANDATORY, 0, nullptr);
+    const hid_t space = H5Screate_simple(2, size.data(), nullptr);
+    H5Ldelete(file, "device/bytes", H5P_DEFAULT);
+    const hid_t id = H5Dcreate2(file, "device/bytes", H5T_STD_U64LE, space, H5P_DEFAULT, layout, H5P_DEFAULT);
+    const std::array<std::uint64_t, 4> values{};
+    H5Dwrite(id, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+    H5Dclose(id);
+    H5Sclose(space);
+    H5Pclose(layout);
+    H5Fflush(file, H5F_SCOPE_GLOBAL);
+    H5Zunregister(filter);
+  });
+  EXPECT_EQ(
+      message,
+      "FILE: device/bytes: it is packed by HDF5's filter 32000 (lzf), which is not there: unpack it with "
+      "h5repack -f NONE");
+}
+
 TEST_F(TrafficHdf5, NamesFileAndDatasetOfWhatIsWrong) {
   const int two = 2;
   const int negative = -1;

@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <limits>
+#include <string>
 
 namespace selvage::detail {
 namespace {
@@ -64,12 +66,14 @@ class Search {
 };
 
 [[noreturn]] void throw_no_fit(const ProcessGridRequest& request) {
+  const bool is_free = std::ranges::all_of(request.ranks, [](int ranks) { return ranks == 0; });
+  const std::string wanted = is_free ? "" : fmt::format(" as {} (0 = free)", fmt::join(request.ranks, " x "));
   throw Error(
       ErrorKind::input,
-      fmt::format("{} can't share a grid of {} cells as {} (0 = free): the ranks per axis must multiply to "
-                  "{} and no axis may have more ranks than cells",
-                  counted(request.rank_count, "rank"), fmt::join(request.cells, " x "),
-                  fmt::join(request.ranks, " x "), request.rank_count));
+      fmt::format("{} can't share a grid of {} cells{}: the ranks per axis must multiply to {} and no "
+                  "axis may have more ranks than cells",
+                  counted(request.rank_count, "rank"), fmt::join(request.cells, " x "), wanted,
+                  request.rank_count));
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ class Reader {
   [[nodiscard]] std::vector<std::uint64_t> histogram(const char* group, const char* name) const;
   /// A dataset of whole numbers of 64 bits of the given size. Other widths and signs can lose values when converted.
   [[nodiscard]] Hdf5Id dataset(const char* name, const std::vector<hsize_t>& size) const;
+  void require_filters(const Hdf5Id& data, const char* name) const;
   /// `count` rows of a matrix from `first` on.
   void rows(const Hdf5Id& matrix, const char* name, const std::array<hsize_t, 2>& first,
             const std::array<hsize_t, 2>& count, std::vector<std::uint64_t>& values) const;
@@ -124,7 +125,24 @@ Hdf5Id Reader::dataset(const char* name, const std::vector<hsize_t>& size) const
   if (extent != size) {
     fail(name, fmt::format("the size is {} instead of {}", fmt::join(extent, " x "), fmt::join(size, " x ")));
   }
+  require_filters(id, name);
   return id;
+}
+
+void Reader::require_filters(const Hdf5Id& data, const char* name) const {
+  const Hdf5Id layout(check(H5Dget_create_plist(data.get()), name), H5Pclose);
+  const int filters = H5Pget_nfilters(layout.get());
+  for (int i = 0; i < filters; ++i) {
+    std::array<char, 64> text{};
+    std::size_t values = 0;
+    const H5Z_filter_t filter = H5Pget_filter2(layout.get(), static_cast<unsigned>(i), nullptr, &values,
+                                               nullptr, text.size() - 1, text.data(), nullptr);
+    if (filter < 0 || H5Zfilter_avail(filter) > 0) continue;
+    fail(name,
+         fmt::format(
+             "it is packed by HDF5's filter {} ({}), which is not there: unpack it with h5repack -f NONE",
+             static_cast<int>(filter), text[0] == 0 ? "no name" : text.data()));
+  }
 }
 
 std::vector<std::uint64_t> Reader::histogram(const char* group, const char* name) const {
