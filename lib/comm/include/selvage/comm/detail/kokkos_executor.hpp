@@ -100,6 +100,9 @@ struct CopyElements {
 /// Executor on one Kokkos execution space instance.
 template <class Space>
 class KokkosExecutor final : public Executor {
+  static_assert(is_supported_space<Space>,
+                "selvage runs on Kokkos::Serial, OpenMP, Threads and Cuda: pass an instance of one of these");
+
  public:
   explicit KokkosExecutor(const Space& space) : space_(space) {}
 
