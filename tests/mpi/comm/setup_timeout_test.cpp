@@ -100,6 +100,21 @@ TEST_F(LateToAConstructor, OfAMigrationMayBeLateToTheFirstPlanButToNoOther) {
       << error->message();
 }
 
+/// Nobody sends to the late rank, so that no message shows who is missing.
+TEST_F(LateToAConstructor, OfAMigrationIsNamedWithoutAnythingToSend) {
+  const ShortTimeout limit;
+  const Context context(MPI_COMM_WORLD);
+  Migration migration(Space(), context);
+  const Kokkos::View<int*, Space> owners("owners", 5);
+  Kokkos::deep_copy(owners, rank_);
+  EXPECT_EQ(migration.plan(Space(), owners), 5);
+  if (late()) return;
+  const auto error = thrown_by([&] { static_cast<void>(migration.plan(Space(), owners)); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->message().find("waited " + short_timeout_ms + " ms for " + late_rank() + " "), 0U)
+      << error->message();
+}
+
 /// The collective call that the others gave up completes when the late rank comes: what it writes must still be there.
 TEST_F(LateToAConstructor, OfAGridIsNamedAndLeftBehindSafely) {
   const ShortSetupTimeout limit;

@@ -53,7 +53,6 @@ void BucketContents::unpack(Executor& executor, Caster& caster, const ElementRan
 
 void BucketContents::move(Executor& executor, Caster& caster, const ElementRange& range,
                           Direction direction) const {
-  std::vector<CopyBox> boxes;
   for (const Piece& piece : pieces_) {
     const std::int64_t begin = std::max(range.begin, piece.offset);
     const std::int64_t count = std::min(range.begin + range.count, piece.offset + piece.view.count) - begin;
@@ -66,14 +65,13 @@ void BucketContents::move(Executor& executor, Caster& caster, const ElementRange
       CopyBox box{.source = source, .target = target, .element_bytes = width(elements_.type)};
       box.extents[3] = count;
       box.source_strides[3] = box.target_strides[3] = box.element_bytes;
-      boxes.push_back(box);
+      executor.copy({&box, 1});
     } else if (direction == Direction::in) {
       caster.narrow_elements(target, source, count);
     } else {
       caster.widen_elements(target, source, count);
     }
   }
-  executor.copy(boxes);
 }
 
 }  // namespace selvage::detail

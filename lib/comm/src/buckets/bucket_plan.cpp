@@ -15,7 +15,7 @@
 namespace selvage::detail {
 namespace {
 
-constexpr std::string_view construction = "the construction of GradientBuckets";
+constexpr std::string_view buckets_construction = "the construction of GradientBuckets";
 constexpr std::string_view first_step = "the first step of GradientBuckets";
 
 /// The first rank's values. Collective.
@@ -37,7 +37,7 @@ BucketPlan::BucketPlan(std::shared_ptr<ContextState> context, const GradientBuck
       options_(options),
       parts_(std::move(parts)),
       is_ready_(parts_.gradients.size(), false) {
-  context_->all_or_none(construction, [&] {
+  context_->all_or_none(buckets_construction, [&] {
     context_->require_own_device(*parts_.communication);
     if (options_.bucket_bytes < 1)
       throw Error(ErrorKind::usage,
@@ -82,7 +82,7 @@ void BucketPlan::require_same_everywhere() const {
     return type < 0 ? "none" : std::string(to_string(static_cast<ElementType>(type)));
   };
   const auto require = [&](const std::vector<int>& values, const auto& name, const auto& text) {
-    const auto extremes = context_->extremes(values, construction);
+    const auto extremes = context_->extremes(values, buckets_construction);
     for (std::size_t i = 0; i < values.size(); ++i) {
       const auto& [smallest, smallest_rank, largest, largest_rank] = extremes[i];
       if (smallest == largest) continue;

@@ -51,7 +51,7 @@ CollectivePlan::CollectivePlan(std::shared_ptr<ContextState> context, const Exec
     request = read_allreduce_request(options, flow_.kind, executor.runs_on_host());
   });
   require_same_everywhere(request.options);
-  const int first_tag = context_->take_tags(allreduce_tags);
+  tags_ = context_->lease_tags(allreduce_tags);
   static_cast<void>(context_->measured_job(purpose()));
   ChosenAllreduce chosen{};
   AllreduceFacts known = facts(executor, request.options);
@@ -70,7 +70,7 @@ CollectivePlan::CollectivePlan(std::shared_ptr<ContextState> context, const Exec
                                 .elements = elements_,
                                 .operation = operation_,
                                 .flow = flow_,
-                                .first_tag = first_tag,
+                                .first_tag = tags_.first(),
                                 .multiprocessors = options.multiprocessors,
                                 .inner = request.options.inner,
                                 .outer = request.options.outer,

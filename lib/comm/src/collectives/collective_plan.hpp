@@ -42,6 +42,7 @@ class CollectivePlan {
   [[nodiscard]] AllreduceAdvice advice(const AllreduceFacts& facts) const;
 
   std::shared_ptr<ContextState> context_;
+  Tags tags_;  ///< before what uses them, to go after it
   Elements elements_;
   Flow flow_;
   ReduceOperation operation_;

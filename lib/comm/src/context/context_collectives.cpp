@@ -34,6 +34,17 @@ std::string with_rank(const std::string& message, int rank) {
 void ContextState::enter_collective() {
   // Publishes nothing but itself, to the ranks of this host: those that wait in vain tell who hasn't come.
   if (entered_ != nullptr) release_epoch(*entered_, entered_->epoch + 1);
+  if (roll_call_) roll_call_->begin();
+}
+
+void ContextState::answer_roll_call() {
+  if (roll_call_) roll_call_->answer();
+}
+
+std::vector<int> ContextState::silent_ranks() {
+  // As long as a rank may be late that began to wait at another time.
+  constexpr std::chrono::milliseconds patience{1000};
+  return roll_call_ ? roll_call_->silent(patience) : std::vector<int>();
 }
 
 /// A collective call can't be cancelled: MPI still writes to its buffers when the late rank comes, so one
@@ -96,6 +107,7 @@ void ContextState::wait_messages(Messages& messages, std::string_view purpose) {
   std::vector<int> completed(messages.requests.size());
   const auto done = [&] {
     int count = 0;
+    answer_roll_call();
     check_mpi(MPI_Testsome(static_cast<int>(messages.requests.size()), messages.requests.data(), &count,
                            completed.data(), MPI_STATUSES_IGNORE),
               "MPI_Testsome");
@@ -119,13 +131,14 @@ void ContextState::wait_messages(Messages& messages, std::string_view purpose) {
 void ContextState::wait_request(MPI_Request& request, const std::function<std::string()>& what) {
   const auto done = [&] {
     int completed = 0;
+    answer_roll_call();
     check_mpi(MPI_Test(&request, &completed, MPI_STATUS_IGNORE), "MPI_Test");
     return completed != 0;
   };
   wait_until(planning_timeout_, yields_, done, what);
 }
 
-std::string ContextState::describe_missing(std::string_view operation) const {
+std::string ContextState::describe_missing(std::string_view operation) {
   std::string late;
   for (const PeerEntered& peer : peers_entered_) {
     const std::uint64_t seen = acquire_epoch(*reinterpret_cast<const Flag*>(peer.flag.data));
@@ -134,9 +147,10 @@ std::string ContextState::describe_missing(std::string_view operation) const {
                         entered_->epoch, seen);
   }
   if (!late.empty()) return fmt::format("{} to enter {}", late, operation);
-  const bool sees_all = static_cast<int>(peers_entered_.size()) + 1 == size_;
-  return sees_all ? fmt::format("MPI to end {}, which all ranks have entered", operation)
-                  : fmt::format("a rank of another host to enter {}", operation);
+  // Ranks of other hosts publish nothing that is seen here, and one that has come may have stopped since.
+  const std::vector<int> silent = silent_ranks();
+  if (silent.empty()) return fmt::format("MPI to end {}, in which all ranks still wait", operation);
+  return fmt::format("rank {} in {} (no answer)", fmt::join(silent, ", rank "), operation);
 }
 
 void ContextState::agree(const std::optional<Error>& failure, std::string_view operation) {

@@ -10,6 +10,7 @@
 
 #include <selvage/comm/detail/executor.hpp>
 #include <selvage/comm/detail/field.hpp>
+#include <selvage/counted.hpp>
 
 #include <fmt/format.h>
 
@@ -83,9 +84,13 @@ ContextState::ContextState(MPI_Comm comm, int device, std::any space)
     if (error.kind() != ErrorKind::timeout) free_communicators();
     throw;
   }
-  tag_limit_ = largest_tag(comm_);
+  tags_.emplace(largest_tag(comm_));
   proxy_tag_ = take_tags(1);
-  machine_ = topo::detect(comm_, {.gpu_pci_bus_id = device_pci_bus_id(device_)});
+  roll_call_.emplace(comm_, take_tags(RollCall::tags));
+  const auto wait = [&](MPI_Request& request, std::string_view what) {
+    wait_request(request, [&] { return describe_missing(what); });
+  };
+  machine_ = topo::detect(comm_, {.gpu_pci_bus_id = device_pci_bus_id(device_), .wait = wait});
   yields_ = machine_.ranks_exceed_cores(rank_);
   if (rank_ == 0) print_start_remarks(machine_, rank_, device_);
   probe_mappings();
@@ -198,7 +203,7 @@ void ContextState::probe_device_mappings() {
   SharedRange mine;
   Buffer block;
   try {
-    block = allocate_device_words(size_);
+    block = allocate_nameable(size_ * sizeof(std::uint64_t));
     mine = name_memory(block.data, size_ * sizeof(std::uint64_t), MemoryKind::device).value();
   } catch (const Error& error) {
     refusal = error.message();
@@ -274,15 +279,50 @@ Proxy& ContextState::proxy() {
   return *proxy_;
 }
 
+Tags::~Tags() {
+  // What was given up may leave messages behind, which a later object of the same tags would take for its own.
+  if (context_ != nullptr && !context_->has_given_up_) context_->tags_->give_back(first_);
+}
+
+Tags ContextState::lease_tags(int count) {
+  return {*this, take_tags(count)};
+}
+
 int ContextState::take_tags(int count) {
-  if (next_tag_ > tag_limit_ - count) {
-    throw Error(
-        ErrorKind::unsupported,
-        fmt::format("a Context has no {} message tags left of MPI's {}: make a new one", count, tag_limit_));
+  std::optional<int> first = tags_->take(count);
+  if (!first) {
+    recycle_tags();
+    first = tags_->take(count);
   }
-  const int first = next_tag_;
-  next_tag_ += count;
-  return first;
+  if (first) return *first;
+  throw Error(
+      ErrorKind::unsupported,
+      fmt::format(
+          "a Context has no {} message tags left of MPI's {}, which {} hold: let some of them end, or make "
+          "another Context",
+          count, largest_tag(comm_), counted(tags_->taken().size(), "object")));
+}
+
+/// Frees what all ranks have given back. A message that came for nobody keeps its tags.
+void ContextState::recycle_tags() {
+  const auto taken = tags_->taken();
+  std::vector<int> given_back = tags_->given_back();
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    if (given_back[i] != 0 && has_message(taken[i].first, taken[i].second)) given_back[i] = 0;
+  }
+  std::vector<bool> by_all;
+  for (const Extremes& each : extremes(given_back, "the recycling of message tags"))
+    by_all.push_back(each.smallest != 0);
+  tags_->free(by_all);
+}
+
+bool ContextState::has_message(int first, int count) const {
+  for (int tag = first; tag < first + count; ++tag) {
+    int found = 0;
+    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+    if (found != 0) return true;
+  }
+  return false;
 }
 
 }  // namespace selvage::detail

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "memory/arena.hpp"
+#include "roll_call.hpp"
+#include "tag_pool.hpp"
 #include "transfers/layout_cache.hpp"
 
 #include <selvage/comm/detail/device_scope.hpp>
@@ -20,6 +22,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace selvage::detail {
@@ -31,6 +34,27 @@ class Proxy;
 struct Field;
 struct LoadedAllreduceTable;
 struct MeasuredJob;
+
+class ContextState;
+
+/// Message tags of one object. At its end they go back, unless messages may still be under way.
+class Tags {
+ public:
+  Tags() = default;
+  Tags(ContextState& context, int first) : context_(&context), first_(first) {}
+  Tags(Tags&& other) noexcept : context_(std::exchange(other.context_, nullptr)), first_(other.first_) {}
+  Tags& operator=(Tags&& other) noexcept {
+    std::swap(context_, other.context_);
+    std::swap(first_, other.first_);
+    return *this;
+  }
+  ~Tags();
+  [[nodiscard]] int first() const { return first_; }
+
+ private:
+  ContextState* context_ = nullptr;
+  int first_ = 0;
+};
 
 /// What the copies of a Context share.
 class ContextState {
@@ -95,6 +119,12 @@ class ContextState {
   /// \throws Error{timeout} that names the ranks, Error{mpi}
   void wait_messages(Messages& messages, std::string_view purpose);
 
+  /// For waits of the library's own in which ranks plan something together: tells others, whose wait has run out, that this
+  /// rank still waits.
+  void answer_roll_call();
+  /// Who doesn't wait in such an operation, once this rank has waited in vain.
+  [[nodiscard]] std::vector<int> silent_ranks();
+
   /// Collective: every rank says whether it failed; when any did, all throw the error of the lowest rank
   /// that did, and where not all did, its number.
   /// \param operation  names the collective in a timeout; ranks in different ones throw Error{usage} that names both
@@ -131,10 +161,12 @@ class ContextState {
   /// \throws Error{input} on every rank, see load_measured_job()
   [[nodiscard]] const MeasuredJob& measured_job(std::string_view operation);
 
-  /// The first of `count` message tags that nobody else on this communicator has used or will. Collective by
-  /// convention: all ranks ask in the same order.
-  /// \throws Error{unsupported}, on all ranks, when MPI has no more: a tag used twice could bring one object the
-  ///         late message of another
+  /// `count` message tags in a row that nobody else on this communicator uses. Collective: all ranks ask in the same order,
+  /// and once MPI has no new ones, they agree on those that all of them have given back.
+  /// \throws Error{unsupported}, on all ranks, when there are none: a tag used twice at a time could bring one object the
+  ///         message of another
+  [[nodiscard]] Tags lease_tags(int count);
+  /// The first of as many, for as long as this lives. \throws as lease_tags()
   [[nodiscard]] int take_tags(int count);
 
   /// What takes long to make and is shared by several objects of the Context, by its name; null before it is made. It lives as
@@ -147,6 +179,7 @@ class ContextState {
 
  private:
   friend class Replanning;
+  friend class Tags;
 
   [[nodiscard]] MPI_Comm duplicate(MPI_Comm comm);
   void free_communicators() noexcept;
@@ -164,8 +197,10 @@ class ContextState {
   void probe_device_mappings();
   void probe_gpu_aware_mpi();
   [[nodiscard]] std::string first_refusal(const std::string& mine);
+  void recycle_tags();
+  [[nodiscard]] bool has_message(int first, int count) const;
   void enter_collective();
-  [[nodiscard]] std::string describe_missing(std::string_view operation) const;
+  [[nodiscard]] std::string describe_missing(std::string_view operation);
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   MPI_Comm users_comm_ = MPI_COMM_NULL;
@@ -173,8 +208,8 @@ class ContextState {
   std::atomic<bool> has_given_up_ = false;  ///< set by threads of the proxy too
   int rank_ = 0;
   int size_ = 0;
-  int tag_limit_ = 0;
-  int next_tag_ = 0;
+  std::optional<TagPool> tags_;
+  std::optional<RollCall> roll_call_;
   int proxy_tag_ = 0;
   int device_ = no_device;
   std::any space_;

@@ -57,7 +57,8 @@ std::vector<std::uint64_t> pattern(int rank, std::size_t words) {
 std::string try_message(ContextState& context, std::size_t words) {
   const int next = (context.rank() + 1) % context.size();
   const int previous = (context.rank() + context.size() - 1) % context.size();
-  const int tag = context.take_tags(1);
+  const Tags tags = context.lease_tags(1);
+  const int tag = tags.first();
   const int bytes = static_cast<int>(words * sizeof(std::uint64_t));
   const Buffer sent = allocate_for_mpi(bytes);
   const Buffer received = allocate_for_mpi(bytes);

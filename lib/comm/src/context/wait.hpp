@@ -60,8 +60,18 @@ class Backoff {
   int spins_left_;
 };
 
-/// Polls `done` until it is true. \throws Error{timeout} with what `describe_late` says
-void wait_until(std::chrono::milliseconds timeout, bool yields, const std::function<bool()>& done,
-                const std::function<std::string()>& describe_late);
+[[noreturn]] void throw_late(std::chrono::milliseconds timeout, const std::string& late);
+
+/// Polls `done` until it is true; allocates nothing of its own. \throws Error{timeout} with what `describe_late` says
+template <class Done, class DescribeLate>
+void wait_until(std::chrono::milliseconds timeout, bool yields, const Done& done,
+                const DescribeLate& describe_late) {
+  Deadline deadline(timeout);
+  Backoff backoff(yields);
+  while (!done()) {
+    if (deadline.passed()) throw_late(timeout, describe_late());
+    backoff.pause();
+  }
+}
 
 }  // namespace selvage::detail

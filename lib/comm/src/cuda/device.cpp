@@ -171,12 +171,16 @@ std::shared_ptr<void> page_lock(std::byte* data, std::size_t bytes) {
   return {data, [](void* block) { cudaHostUnregister(block); }};
 }
 
-Buffer allocate_device_words(int count) {
-  const std::size_t bytes = count * sizeof(std::uint64_t);
+Buffer allocate_nameable(std::size_t bytes) {
   void* data = nullptr;
-  check_cuda(cudaMalloc(&data, bytes), "cudaMalloc");
-  Buffer buffer{static_cast<std::byte*>(data),
-                std::shared_ptr<void>(data, [](void* block) { cudaFree(block); })};
+  int device = no_device;
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  const cudaError_t code = cudaMalloc(&data, std::max<std::size_t>(bytes, 1));
+  check_cuda(code, fmt::format("cudaMalloc of {} bytes", bytes));
+  Buffer buffer{static_cast<std::byte*>(data), std::shared_ptr<void>(data, [device](void* block) {
+                  const DeviceScope freeing(device);
+                  cudaFree(block);
+                })};
   check_cuda(cudaMemset(data, 0, bytes), "cudaMemset");
   check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   return buffer;

@@ -177,12 +177,14 @@ class DevicePeerTransport final : public HaloTransport {
   }
 
   Launches& launches_for(std::uint64_t fields, bool reverse, bool guarded) {
-    const auto [found, is_new] = launches_.try_emplace(Key{fields, reverse, guarded});
-    if (is_new) build(found->second, fields, reverse, guarded);
-    return found->second;
+    const Key key{fields, reverse, guarded};
+    const auto found = launches_.find(key);
+    if (found != launches_.end()) return found->second;
+    return launches_.emplace(key, build(fields, reverse, guarded)).first->second;
   }
 
-  void build(Launches& launches, std::uint64_t fields, bool reverse, bool guarded) {
+  Launches build(std::uint64_t fields, bool reverse, bool guarded) {
+    Launches launches;
     std::vector<DevicePeer> peers;
     for (std::uint32_t i = 0; i < links_.size(); ++i) {
       const PeerLink& link = links_[i];
@@ -206,6 +208,7 @@ class DevicePeerTransport final : public HaloTransport {
     launches.wait =
         program(launches.wait_memory, launches.peers, peers.size(), operation_of(fields, reverse));
     launches.fits_one_launch = exchange_blocks(launches.put, launches.wait) <= most_blocks_;
+    return launches;
   }
 
   static void add_puts(ProgramMemory& memory, const PeerLink& link, std::uint64_t fields, bool reverse,

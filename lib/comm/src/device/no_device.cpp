@@ -55,7 +55,7 @@ Buffer allocate_page_locked(std::size_t) {
 std::shared_ptr<void> page_lock(std::byte*, std::size_t) {
   throw Error(ErrorKind::unsupported, no_gpus);
 }
-Buffer allocate_device_words(int) {
+Buffer allocate_nameable(std::size_t) {
   throw Error(ErrorKind::unsupported, no_gpus);
 }
 void copy_device_bytes(void*, const void*, std::size_t) {

@@ -4,6 +4,7 @@
 #include "context/environment_options.hpp"
 #include "context/measured_job.hpp"
 #include "context/wait.hpp"
+#include "memory/mappable.hpp"
 #include "proxy/proxy.hpp"
 #include "transports/local.hpp"
 #include "transports/peer.hpp"
@@ -63,13 +64,13 @@ HaloPlan::HaloPlan(std::shared_ptr<ContextState> context, const Executor& execut
     require_fields_fit();
     require_boxes_hold_halos();
   });
-  const int first_tag = context_->take_tags(tags_per_plan);
+  tags_ = context_->lease_tags(tags_per_plan);
   static_cast<void>(context_->measured_job(halo_construction));
-  peers_ = introduce(first_tag);
+  peers_ = introduce(tags_.first());
   context_->all_or_none(halo_construction, [&] {
     for (const PeerPlan& peer : peers_) require_matching(peer);
   });
-  make_transports(peers_, choices, executor, first_tag);
+  make_transports(peers_, choices, executor, tags_.first());
 }
 
 /// An exchange in flight, above all one that failed, leaves messages behind. CUDA leaves it undefined to free what others
@@ -120,9 +121,10 @@ PairFacts HaloPlan::facts_about(const PeerPlan& peer) const {
       (memory == MemoryKind::device ? facts.device_memory : facts.host_memory) = true;
     }
     if (mine.is_shared && theirs.is_shared) continue;
-    facts.unshared_field = fmt::format("{} of rank {} is not in shared memory (Grid::allocate gives such)",
-                                       view_name(f, mine.is_shared ? theirs.label.data() : mine.label.data()),
-                                       mine.is_shared ? facts.rank : context_->rank());
+    const FieldCard& unshared = mine.is_shared ? theirs : mine;
+    facts.unshared_field =
+        fmt::format("{} of rank {} {}", view_name(f, unshared.label.data()),
+                    mine.is_shared ? facts.rank : context_->rank(), why_unmappable(unshared.memory));
   }
   facts.mapping_refusal =
       context_->mapping_refusal(facts.device_memory ? MemoryKind::device : MemoryKind::host);
@@ -273,7 +275,7 @@ HaloPort HaloPlan::make_port(Executor& executor, std::span<const std::byte* cons
     }
   });
   has_relays = context_->extremes({has_relays ? 1 : 0}, port_construction).front().largest != 0;
-  const int first_tag = context_->take_tags(tags_per_port);
+  Tags tags = context_->lease_tags(tags_per_port);
   // Ports end together: when one rank fails, no other keeps its own.
   std::unique_ptr<PortPlan> port;
   context_->all_or_none(port_construction, [&] {
@@ -286,12 +288,13 @@ HaloPort HaloPlan::make_port(Executor& executor, std::span<const std::byte* cons
                                                 .refusals = refusals,
                                                 .ghost_reuse = ghost_reuse_,
                                                 .has_relays = has_relays,
-                                                .first_tag = first_tag});
+                                                .first_tag = tags.first()});
   });
   for (std::size_t i = 0; i < peers_.size(); ++i) {
     port_paths_ += fmt::format("  port {}: rank {} {}\n", ports_.size(), peers_[i].neighbour.rank,
                                refusals[i].empty() ? "directly" : "by proxy; " + refusals[i]);
   }
+  port_tags_.push_back(std::move(tags));
   ports_.push_back(std::move(port));
   return ports_.back()->port();
 }

@@ -97,6 +97,7 @@ class HaloPlan {
   void noting_failure(const Function& function);
 
   std::shared_ptr<ContextState> context_;
+  Tags tags_;  ///< before what uses them, to go after it
   Neighbourhood neighbourhood_;
   std::vector<Field> fields_;
   bool on_host_;
@@ -106,6 +107,7 @@ class HaloPlan {
   std::vector<ChosenPath> paths_;
   std::vector<std::unique_ptr<HaloTransport>> transports_;
   std::vector<PeerPlan> peers_;
+  std::vector<Tags> port_tags_;  ///< beside ports_, and before them
   std::vector<std::unique_ptr<PortPlan>> ports_;
   std::string port_paths_;  ///< of explain()
   std::vector<Contribution> contributions_;

@@ -25,7 +25,7 @@ ListPlan::ListPlan(std::shared_ptr<ContextState> context, Executor& executor, co
                    Purpose purpose)
     : context_(std::move(context)), purpose_(purpose), on_host_(executor.runs_on_host()) {
   const std::string construction = fmt::format("the construction of a {}", name());
-  first_tag_ = context_->take_tags(tags_per_list);
+  tags_ = context_->lease_tags(tags_per_list);
   context_->all_or_none(construction, [&] {
     context_->require_own_device(executor);
     request_ = read_request(options);
@@ -35,7 +35,8 @@ ListPlan::ListPlan(std::shared_ptr<ContextState> context, Executor& executor, co
   std::vector<ListLink*> self{&link_of(context_->rank())};
   self_path_->connect(self, executor);
   if (may_use_kernels()) {
-    auto kernels = make_kernel_lists(*context_, first_tag_ + connect_tag, first_tag_ + message_tag, on_host_);
+    auto kernels =
+        make_kernel_lists(*context_, tags_.first() + connect_tag, tags_.first() + message_tag, on_host_);
     kernels->connect_self(*self.front(), executor);
     kernels_ = kernels.get();
     paths_[Transport::peer] = std::move(kernels);
@@ -127,7 +128,7 @@ void ListPlan::require_mutual(const std::vector<int>& neighbours) {
 
 std::vector<SparseNumber> ListPlan::exchange_sparsely(const std::vector<SparseNumber>& numbers,
                                                       std::string_view purpose) {
-  return sparse_exchange(*context_, first_tag_ + sparse_tag, sparse_rounds_++, numbers, purpose);
+  return sparse_exchange(*context_, tags_.first() + sparse_tag, sparse_rounds_++, numbers, purpose);
 }
 
 ListLink& ListPlan::link_of(int rank) {
@@ -172,14 +173,14 @@ ListPath& ListPlan::path_for(Transport transport, Executor& executor) {
   if (path) return *path;
   const bool staged = transport == Transport::mpi_staged;
   if (is_queued()) {
-    auto queue = make_queue_lists(*context_, first_tag_ + message_tag, on_host_, staged);
+    auto queue = make_queue_lists(*context_, tags_.first() + message_tag, on_host_, staged);
     queue->connect_self(link_of(context_->rank()), executor);
     kernels_ = queue.get();
     path = std::move(queue);
     return *path;
   }
-  path = transport == Transport::peer ? make_peer_lists(*context_, first_tag_ + connect_tag)
-                                      : make_mpi_lists(*context_, first_tag_ + message_tag, staged);
+  path = transport == Transport::peer ? make_peer_lists(*context_, tags_.first() + connect_tag)
+                                      : make_mpi_lists(*context_, tags_.first() + message_tag, staged);
   return *path;
 }
 
@@ -224,7 +225,7 @@ ListPortTable ListPlan::open_port(Executor& executor, std::size_t element_bytes)
     if (port_) {
       replanning.emplace(*context_);
     } else {
-      port_ = std::make_unique<ListPortPlan>(*context_, first_tag_ + port_tag, on_host_);
+      port_ = std::make_unique<ListPortPlan>(*context_, tags_.first() + port_tag, on_host_);
     }
     table = port_->open(links_, index_, element_bytes, executor);
   });

@@ -105,12 +105,12 @@ class ListPlan {
   void noting_failure(const Function& function);
 
   std::shared_ptr<ContextState> context_;
+  Tags tags_;  ///< before what uses them, to go after it
   Purpose purpose_;
   ListRequest request_;
   bool on_host_;
   bool has_neighbours_ = false;
   bool has_lists_ = false;
-  int first_tag_ = 0;
   std::uint64_t sparse_rounds_ = 0;
 
   std::vector<std::unique_ptr<ListLink>> links_;  ///< by rank

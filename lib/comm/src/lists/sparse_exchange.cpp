@@ -52,12 +52,13 @@ bool is_over(MPI_Comm comm, Sends& sends) {
   return done != 0;
 }
 
-std::string describe_late(const Sends& sends, std::string_view purpose) {
+std::string describe_late(ContextState& context, const Sends& sends, std::string_view purpose) {
   std::vector<int> ranks;
   for (std::size_t i = 0; i < sends.requests.size(); ++i) {
     if (sends.requests[i] != MPI_REQUEST_NULL) ranks.push_back(sends.numbers[i].rank);
   }
-  if (ranks.empty()) return fmt::format("all ranks {}", purpose);
+  if (ranks.empty()) ranks = context.silent_ranks();
+  if (ranks.empty()) return fmt::format("MPI {}, for which all ranks still wait", purpose);
   return fmt::format("rank {} {}", fmt::join(ranks, ", rank "), purpose);
 }
 
@@ -77,12 +78,13 @@ std::vector<SparseNumber> sparse_exchange(ContextState& context, int first_tag, 
   }
   std::vector<SparseNumber> received;
   const auto done = [&] {
+    context.answer_roll_call();
     receive_some(comm, tag, received);
     return is_over(comm, *sends);
   };
   try {
     wait_until(context.planning_timeout(), context.yields(), done,
-               [&] { return describe_late(*sends, purpose); });
+               [&] { return describe_late(context, *sends, purpose); });
   } catch (const Error&) {
     context.give_up();
     static_cast<void>(sends.release());

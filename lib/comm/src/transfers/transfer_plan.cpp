@@ -2,7 +2,7 @@
 
 #include "context/cards.hpp"
 #include "context/wait.hpp"
-#include "device/device.hpp"
+#include "memory/mappable.hpp"
 #include "transports/mpi_direct.hpp"
 #include "transports/mpi_staged.hpp"
 #include "transports/peer.hpp"
@@ -30,19 +30,19 @@ struct Greeting {
 };
 
 /// Shorter blocks in the mean are scattered.
-constexpr std::int64_t long_block_bytes = 32;
+constexpr std::int64_t least_block_bytes = 32;
 
 bool is_on_host(const PairFacts& facts) {
   return !facts.device_memory && refuse_ring(facts).empty();
 }
 bool is_scattered_on_host(const PairFacts& facts) {
-  return is_on_host(facts) && facts.block_bytes < long_block_bytes;
+  return is_on_host(facts) && facts.block_bytes < least_block_bytes;
 }
 bool is_any(const PairFacts&) {
   return true;
 }
 
-struct Candidate {
+struct PathCandidate {
   Transport transport;
   std::string (*refuse)(const PairFacts&);
   bool (*suits)(const PairFacts&);  ///< where it isn't forced
@@ -50,12 +50,12 @@ struct Candidate {
 };
 /// In the order of preference. Each element that peers of a host scatter costs a line that the other core holds, twice;
 /// a unit's lines go over once.
-constexpr std::array candidates{
-    Candidate{Transport::ring, refuse_ring, is_scattered_on_host, "same host, scattered elements"},
-    Candidate{Transport::peer, refuse_peer, is_any, "same host, zero copy"},
-    Candidate{Transport::ring, refuse_ring, is_on_host, "same host, by units of host memory"},
-    Candidate{Transport::mpi_direct, refuse_mpi_direct, is_any, "packed"},
-    Candidate{Transport::mpi_staged, refuse_mpi_staged, is_any, "packed, works everywhere"},
+constexpr std::array path_candidates{
+    PathCandidate{Transport::ring, refuse_ring, is_scattered_on_host, "same host, scattered elements"},
+    PathCandidate{Transport::peer, refuse_peer, is_any, "same host, zero copy"},
+    PathCandidate{Transport::ring, refuse_ring, is_on_host, "same host, by units of host memory"},
+    PathCandidate{Transport::mpi_direct, refuse_mpi_direct, is_any, "packed"},
+    PathCandidate{Transport::mpi_staged, refuse_mpi_staged, is_any, "packed, works everywhere"},
 };
 
 std::int64_t blocks_in(const FlatLayout& layout) {
@@ -87,7 +87,8 @@ TransferPlan::TransferPlan(std::shared_ptr<ContextState> context, const Executor
                            const std::vector<TransferEnd>& sends, const std::vector<TransferEnd>& receives,
                            const TransferOptions& options)
     : context_(std::move(context)), on_host_(executor.runs_on_host()) {
-  const int tag = context_->take_tags(1);
+  tags_ = context_->lease_tags(1);
+  const int tag = tags_.first();
   context_->all_or_none(planning, [&] {
     context_->require_own_device(executor);
     for (const TransferEnd& end : sends) context_->require_own_device(end.memory);
@@ -158,13 +159,7 @@ TransferPart TransferPlan::flatten_end(const TransferEnd& end, const char* what)
 /// Flags lie where this rank's kernels, or its host, poll fastest.
 void TransferPlan::lay_out_flags(const Executor& executor) {
   const std::size_t bytes = std::max<std::size_t>(partners_.size(), 1) * sizeof(Flags);
-  if (on_host_) {
-    Arena& arena = context_->arena();
-    std::byte* data = arena.allocate(bytes);
-    flags_ = {data, std::shared_ptr<void>(data, [&arena](void* block) { arena.deallocate(block); })};
-  } else {
-    flags_ = executor.allocate_zeroed(bytes);
-  }
+  flags_ = allocate_mappable(*context_, executor, bytes);
   for (std::size_t i = 0; i < partners_.size(); ++i)
     partners_[i].own_flags = reinterpret_cast<const Flags*>(flags_.data) + i;
 }
@@ -270,8 +265,7 @@ PairFacts TransferPlan::facts_about(const Partner& partner) const {
     (card.kind == MemoryKind::device ? facts.device_memory : facts.host_memory) = true;
     if (is_written && !card.is_shared) {
       facts.unshared_field =
-          fmt::format("View '{}' of rank {} is not in shared memory (Grid::allocate gives such)",
-                      card.label.data(), rank);
+          fmt::format("View '{}' of rank {} {}", card.label.data(), rank, why_unmappable(card.kind));
     }
     if (is_written && !card.layout_is_shared) facts.unshared_field = "layouts are not in shared memory";
   };
@@ -289,7 +283,7 @@ PairFacts TransferPlan::facts_about(const Partner& partner) const {
 Path TransferPlan::choose_path(const Partner& partner, const TransferOptions& options) const {
   const PairFacts facts = facts_about(partner);
   std::string refusals;
-  for (const Candidate& candidate : candidates) {
+  for (const PathCandidate& candidate : path_candidates) {
     if (options.transport ? candidate.transport != *options.transport : !candidate.suits(facts)) continue;
     const std::string refusal = candidate.refuse(facts);
     if (refusal.empty()) {

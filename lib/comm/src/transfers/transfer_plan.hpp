@@ -49,6 +49,7 @@ class TransferPlan {
   [[noreturn]] void throw_late(const TransferStep& step) const;
 
   std::shared_ptr<ContextState> context_;
+  Tags tags_;  ///< before what uses them, to go after it
   bool on_host_;
   Buffer flags_;  ///< one Flags per partner, written by it
   std::vector<Partner> partners_;

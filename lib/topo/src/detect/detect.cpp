@@ -1,6 +1,7 @@
 #include "cgroup.hpp"
 #include "logical_hosts.hpp"
 #include "records.hpp"
+#include "wait_keeping.hpp"
 
 #include <selvage/environment.hpp>
 #include <selvage/error.hpp>
@@ -8,6 +9,7 @@
 
 #include <exception>
 #include <fstream>
+#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -45,7 +47,7 @@ HostInventory take_inventory() {
   }
 }
 
-RankRecord examine_own_rank(MPI_Comm comm, const DetectOptions& options) {
+RankRecord examine_own_rank(MPI_Comm comm, const DetectOptions& options, const Wait& wait) {
   RankRecord record;
   record.processor_name = processor_name();
   record.boot_id = boot_id();
@@ -57,7 +59,7 @@ RankRecord examine_own_rank(MPI_Comm comm, const DetectOptions& options) {
   record.switches =
       switches_of_address(environment_text("SLURM_TOPOLOGY_ADDR"),
                           environment_text("SLURM_TOPOLOGY_ADDR_PATTERN"), record.processor_name);
-  record.host_leader = find_host_leader(comm, record);
+  record.host_leader = find_host_leader(comm, record, wait);
   int rank = 0;
   check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   if (record.host_leader == rank) record.inventory = take_inventory();
@@ -78,30 +80,45 @@ HostInventory unknown_inventory(const std::string& reason) {
   return inventory;
 }
 
-std::vector<RankRecord> share_records(MPI_Comm comm, const RankRecord& mine) {
+std::vector<RankRecord> share_records(MPI_Comm comm, const RankRecord& mine, const Wait& wait) {
+  struct Buffers {
+    std::vector<std::uint8_t> packed;
+    int bytes;
+    std::vector<int> counts;
+    std::vector<int> offsets;
+    std::vector<std::uint8_t> all;
+  };
   int ranks = 0;
   check_mpi(MPI_Comm_size(comm, &ranks), "MPI_Comm_size");
-  const std::vector<std::uint8_t> packed = pack_record(mine);
-  const int bytes = static_cast<int>(packed.size());
-  std::vector<int> counts(ranks);
-  check_mpi(MPI_Allgather(&bytes, 1, MPI_INT, counts.data(), 1, MPI_INT, comm),
-            "MPI_Allgather of record sizes");
-  std::vector<int> offsets(ranks + 1, 0);
-  std::partial_sum(counts.begin(), counts.end(), offsets.begin() + 1);
-  std::vector<std::uint8_t> all(offsets.back());
-  check_mpi(MPI_Allgatherv(packed.data(), bytes, MPI_BYTE, all.data(), counts.data(), offsets.data(),
-                           MPI_BYTE, comm),
-            "MPI_Allgatherv of records");
+  auto buffers = std::make_unique<Buffers>();
+  buffers->packed = pack_record(mine);
+  buffers->bytes = static_cast<int>(buffers->packed.size());
+  buffers->counts.resize(ranks);
+  buffers->offsets.resize(ranks + 1);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallgather(&buffers->bytes, 1, MPI_INT, buffers->counts.data(), 1, MPI_INT, comm, &request),
+            "MPI_Iallgather of record sizes");
+  wait_keeping(buffers, request, wait);
+  std::partial_sum(buffers->counts.begin(), buffers->counts.end(), buffers->offsets.begin() + 1);
+  buffers->all.resize(buffers->offsets.back());
+  check_mpi(MPI_Iallgatherv(buffers->packed.data(), buffers->bytes, MPI_BYTE, buffers->all.data(),
+                            buffers->counts.data(), buffers->offsets.data(), MPI_BYTE, comm, &request),
+            "MPI_Iallgatherv of records");
+  wait_keeping(buffers, request, wait);
   std::vector<RankRecord> records;
   for (int rank = 0; rank < ranks; ++rank) {
-    records.push_back(unpack_record(all.data() + offsets[rank], all.data() + offsets[rank + 1]));
+    const std::uint8_t* all = buffers->all.data();
+    records.push_back(unpack_record(all + buffers->offsets[rank], all + buffers->offsets[rank + 1]));
   }
   return records;
 }
 
 Machine detect(MPI_Comm comm, const DetectOptions& options) {
-  const RankRecord mine = examine_own_rank(comm, options);
-  return assemble(share_records(comm, mine));
+  const Wait wait = options.wait ? options.wait : [](MPI_Request& request, std::string_view) {
+    check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+  };
+  const RankRecord mine = examine_own_rank(comm, options, wait);
+  return assemble(share_records(comm, mine, wait));
 }
 
 }  // namespace selvage::topo

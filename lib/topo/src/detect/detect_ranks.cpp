@@ -1,8 +1,10 @@
 #include "records.hpp"
+#include "wait_keeping.hpp"
 
 #include <selvage/error.hpp>
 
 #include <sched.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -10,7 +12,9 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace selvage::topo {
 namespace {
@@ -19,33 +23,18 @@ struct FreeCpuSet {
   void operator()(cpu_set_t* set) const { CPU_FREE(set); }
 };
 
-/// The ranks of a communicator that share memory, for the length of a scope.
-class SharedMemoryRanks {
- public:
-  explicit SharedMemoryRanks(MPI_Comm comm) {
-    check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm_),
-              "MPI_Comm_split_type");
-  }
-  ~SharedMemoryRanks() { MPI_Comm_free(&comm_); }
-  SharedMemoryRanks(const SharedMemoryRanks&) = delete;
-  SharedMemoryRanks& operator=(const SharedMemoryRanks&) = delete;
-
-  [[nodiscard]] MPI_Comm comm() const { return comm_; }
-  [[nodiscard]] int size() const {
-    int ranks = 0;
-    check_mpi(MPI_Comm_size(comm_, &ranks), "MPI_Comm_size");
-    return ranks;
-  }
-
- private:
-  MPI_Comm comm_ = MPI_COMM_NULL;
-};
-
 // Sent as bytes between ranks of one job.
-struct Identity {
-  int rank = 0;
-  std::array<char, 252> kernel{};
-};
+using Identity = std::array<char, 512>;
+
+/// Ranks of one kernel may still be in containers that see neither each other's memory nor processes.
+std::string visible_memory() {
+  struct stat memory {};
+  struct stat processes {};
+  const bool has_memory = stat("/dev/shm", &memory) == 0;
+  const bool has_processes = stat("/proc/self/ns/pid", &processes) == 0;
+  return std::to_string(has_memory ? memory.st_dev : 0) + " " +
+         std::to_string(has_processes ? processes.st_ino : 0);
+}
 
 }  // namespace
 
@@ -78,21 +67,24 @@ Figure<std::string> boot_id() {
   return Figure<std::string>::unknown("cannot read " + path);
 }
 
-int find_host_leader(MPI_Comm comm, const RankRecord& record) {
-  Identity mine;
-  check_mpi(MPI_Comm_rank(comm, &mine.rank), "MPI_Comm_rank");
-  const std::string kernel = record.boot_id.value_or(record.processor_name);
-  kernel.copy(mine.kernel.data(), mine.kernel.size());
-
-  const SharedMemoryRanks shared(comm);
-  std::vector<Identity> all(shared.size());
-  check_mpi(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, shared.comm()),
-            "MPI_Allgather among the ranks of a host");
-  int leader = mine.rank;
-  for (const Identity& other : all) {
-    if (other.kernel == mine.kernel) leader = std::min(leader, other.rank);
-  }
-  return leader;
+int find_host_leader(MPI_Comm comm, const RankRecord& record, const Wait& wait) {
+  struct Buffers {
+    Identity mine{};
+    std::vector<Identity> all;
+  };
+  int ranks = 0;
+  check_mpi(MPI_Comm_size(comm, &ranks), "MPI_Comm_size");
+  auto buffers = std::make_unique<Buffers>();
+  const std::string text = record.boot_id.value_or("") + " " + record.processor_name + " " + visible_memory();
+  text.copy(buffers->mine.data(), buffers->mine.size());
+  buffers->all.resize(ranks);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallgather(buffers->mine.data(), sizeof(Identity), MPI_BYTE, buffers->all.data(),
+                           sizeof(Identity), MPI_BYTE, comm, &request),
+            "MPI_Iallgather of hosts");
+  wait_keeping(buffers, request, wait);
+  const auto leader = std::ranges::find(buffers->all, buffers->mine);
+  return static_cast<int>(leader - buffers->all.begin());
 }
 
 }  // namespace selvage::topo

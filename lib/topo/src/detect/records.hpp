@@ -3,9 +3,11 @@
 #include <selvage/topo/machine.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace selvage::topo {
@@ -95,11 +97,14 @@ inline constexpr std::size_t max_gpus_per_host = 1024;
 /// The kernel's boot id.
 [[nodiscard]] Figure<std::string> boot_id();
 
-/// The lowest rank of `comm` that shares memory, and the running kernel, with the caller. Collective.
-[[nodiscard]] int find_host_leader(MPI_Comm comm, const RankRecord& record);
+/// See DetectOptions.
+using Wait = std::function<void(MPI_Request&, std::string_view)>;
+
+/// The lowest rank of `comm` that shares the running kernel, its shared memory and its processes with the caller. Collective.
+[[nodiscard]] int find_host_leader(MPI_Comm comm, const RankRecord& record, const Wait& wait);
 
 /// Brings every rank's record to every rank, in rank order. Collective.
-[[nodiscard]] std::vector<RankRecord> share_records(MPI_Comm comm, const RankRecord& mine);
+[[nodiscard]] std::vector<RankRecord> share_records(MPI_Comm comm, const RankRecord& mine, const Wait& wait);
 
 /// The machine that the records describe: a pure function, so equal records give equal machines and equal
 /// errors.

@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -145,6 +146,9 @@ class Machine {
 struct DetectOptions {
   /// PCI bus id of the GPU that this rank uses, as cudaDeviceGetPCIBusId writes it; empty for none.
   std::string gpu_pci_bus_id;
+  /// Waits until MPI is through with a request, for callers that don't wait for ever; empty for MPI_Wait. Given what is
+  /// waited for. Where it throws, MPI keeps the request and its memory.
+  std::function<void(MPI_Request&, std::string_view)> wait;
 };
 
 /// Finds the machine under a communicator. Collective; every rank gets an equal Machine.
