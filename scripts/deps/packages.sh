@@ -25,6 +25,8 @@ test_optional_packages=(
   # The profiler's own HDF5, and programs for its tests.
   "libhdf5-dev"
   "gfortran"
+  # Two hosts on one machine.
+  "iproute2"
   "netpipe-openmpi"
 )
 
