@@ -203,7 +203,7 @@ void ContextState::probe_device_mappings() {
   SharedRange mine;
   Buffer block;
   try {
-    block = allocate_nameable(size_ * sizeof(std::uint64_t));
+    block = allocate_device_words(size_);
     mine = name_memory(block.data, size_ * sizeof(std::uint64_t), MemoryKind::device).value();
   } catch (const Error& error) {
     refusal = error.message();

@@ -171,17 +171,22 @@ std::shared_ptr<void> page_lock(std::byte* data, std::size_t bytes) {
   return {data, [](void* block) { cudaHostUnregister(block); }};
 }
 
-Buffer allocate_nameable(std::size_t bytes) {
+Buffer allocate_on_device(std::size_t bytes) {
   void* data = nullptr;
   int device = no_device;
   check_cuda(cudaGetDevice(&device), "cudaGetDevice");
   const cudaError_t code = cudaMalloc(&data, std::max<std::size_t>(bytes, 1));
   check_cuda(code, fmt::format("cudaMalloc of {} bytes", bytes));
-  Buffer buffer{static_cast<std::byte*>(data), std::shared_ptr<void>(data, [device](void* block) {
-                  const DeviceScope freeing(device);
-                  cudaFree(block);
-                })};
-  check_cuda(cudaMemset(data, 0, bytes), "cudaMemset");
+  return {static_cast<std::byte*>(data), std::shared_ptr<void>(data, [device](void* block) {
+            const DeviceScope freeing(device);
+            cudaFree(block);
+          })};
+}
+
+Buffer allocate_device_words(int count) {
+  const std::size_t bytes = count * sizeof(std::uint64_t);
+  Buffer buffer = allocate_on_device(bytes);
+  check_cuda(cudaMemset(buffer.data, 0, bytes), "cudaMemset");
   check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   return buffer;
 }

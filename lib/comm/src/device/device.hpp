@@ -59,9 +59,8 @@ void use_device(int device);
 /// \throws Error{cuda}
 [[nodiscard]] std::shared_ptr<void> page_lock(std::byte* data, std::size_t bytes);
 
-/// Zeroed memory of the current GPU that other processes can map, whatever Kokkos allocates with: what comes from
-/// cudaMallocAsync has no name for them. \throws Error{cuda}
-[[nodiscard]] Buffer allocate_nameable(std::size_t bytes);
+/// Zeroed 64-bit words of GPU memory, apart from any instance. \throws Error{cuda}
+[[nodiscard]] Buffer allocate_device_words(int count);
 
 /// Copies between host and GPU memory, either way, and waits for it. \throws Error{cuda}
 void copy_device_bytes(void* target, const void* source, std::size_t bytes);

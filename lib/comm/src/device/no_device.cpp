@@ -55,7 +55,10 @@ Buffer allocate_page_locked(std::size_t) {
 std::shared_ptr<void> page_lock(std::byte*, std::size_t) {
   throw Error(ErrorKind::unsupported, no_gpus);
 }
-Buffer allocate_nameable(std::size_t) {
+Buffer allocate_on_device(std::size_t) {
+  throw Error(ErrorKind::unsupported, no_gpus);
+}
+Buffer allocate_device_words(int) {
   throw Error(ErrorKind::unsupported, no_gpus);
 }
 void copy_device_bytes(void*, const void*, std::size_t) {

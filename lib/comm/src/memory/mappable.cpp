@@ -1,15 +1,11 @@
 #include "mappable.hpp"
 
 #include "context/context_state.hpp"
-#include "device/device.hpp"
 
 namespace selvage::detail {
 
 Buffer allocate_mappable(ContextState& context, const Executor& executor, std::size_t bytes) {
-  if (!executor.runs_on_host()) {
-    const DeviceScope scope(executor.device());
-    return allocate_nameable(bytes);
-  }
+  if (!executor.runs_on_host()) return executor.allocate_zeroed(bytes);
   Arena& arena = context.arena();
   std::byte* data = arena.allocate(bytes);
   return {data, std::shared_ptr<void>(data, [&arena](void* block) { arena.deallocate(block); })};

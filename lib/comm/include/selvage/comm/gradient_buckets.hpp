@@ -136,12 +136,16 @@ class GradientBuckets {
     parts.gradients = std::move(gradients);
     parts.parameters = std::move(parameters);
     parts.timeline = detail::make_bucket_timeline(detail::is_host_space<Space>, options.high_priority);
-    const Space communication = detail::instance_of_stream(space, parts.timeline->stream());
+    add_space(parts, detail::instance_of_stream(space, parts.timeline->stream()), std::move(update));
+    plan_ = make_plan(context, options, std::move(parts));
+  }
+  /// Kokkos must be through with an instance before its stream goes, with the timeline: nothing but the parts keeps it.
+  template <class Space, class Update>
+  static void add_space(detail::BucketParts& parts, const Space& communication, Update update) {
     parts.communication = std::make_unique<detail::KokkosExecutor<Space>>(communication);
     parts.caster = std::make_unique<detail::KokkosCaster<Space>>(communication);
     if constexpr (!std::is_same_v<Update, NoUpdate>)
       parts.update = std::make_unique<detail::UpdateOnSpace<Space, Update>>(communication, std::move(update));
-    plan_ = make_plan(context, options, std::move(parts));
   }
   template <class View>
   static std::vector<detail::Elements> describe_all(const std::vector<View>& views) {

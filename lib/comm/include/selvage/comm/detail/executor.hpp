@@ -15,6 +15,10 @@ struct Buffer {
   std::shared_ptr<void> owner;
 };
 
+/// Memory of the current GPU that other processes can map, and that outlives any stream: what Kokkos allocates may come from
+/// cudaMallocAsync, has no name for other processes then, and goes back on its instance's stream. \throws Error{cuda}
+[[nodiscard]] Buffer allocate_on_device(std::size_t bytes);
+
 /// What a transport may ask of an execution space instance. Transports know bytes and pointers only; this is
 /// the seam to Kokkos. All work is enqueued on the instance and ordered with the caller's kernels there.
 class Executor {

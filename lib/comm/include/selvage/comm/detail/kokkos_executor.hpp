@@ -7,6 +7,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
+#include <string>
 
 namespace selvage::detail {
 
@@ -132,9 +133,9 @@ class KokkosExecutor final : public Executor {
   void fence() override { space_.fence("comm::fence"); }
 
   [[nodiscard]] Buffer allocate(std::size_t bytes) const override {
-    // The instance says on which of several GPUs.
-    return allocate_as<typename Space::memory_space>(
-        Kokkos::view_alloc(space_, "comm::buffer", Kokkos::WithoutInitializing), bytes);
+    if constexpr (is_host_space<Space>) return allocate_as<Kokkos::HostSpace>("comm::buffer", bytes);
+    const DeviceScope scope(device());
+    return allocate_on_device(bytes);
   }
   [[nodiscard]] Buffer allocate_zeroed(std::size_t bytes) const override {
     Buffer buffer = allocate(bytes);
@@ -143,7 +144,7 @@ class KokkosExecutor final : public Executor {
     return buffer;
   }
   [[nodiscard]] Buffer allocate_staging(std::size_t bytes) const override {
-    return allocate_as<StagingSpace>(Kokkos::view_alloc("comm::staging", Kokkos::WithoutInitializing), bytes);
+    return allocate_as<StagingSpace>("comm::staging", bytes);
   }
   [[nodiscard]] bool runs_on_host() const override { return is_host_space<Space>; }
   [[nodiscard]] void* stream() const override { return stream_of(space_); }
@@ -159,14 +160,15 @@ class KokkosExecutor final : public Executor {
   }
 
   /// Kokkos makes its default GPU the current one when it allocates or frees page-locked memory.
-  template <class MemorySpace, class Properties>
-  Buffer allocate_as(const Properties& properties, std::size_t bytes) const {
+  template <class MemorySpace>
+  Buffer allocate_as(const std::string& label, std::size_t bytes) const {
     using View = Kokkos::View<std::byte*, MemorySpace>;
     const DeviceScope scope(device());
-    const std::shared_ptr<View> view(new View(properties, bytes), [device = device()](View* freed) {
-      const DeviceScope freeing(device);
-      delete freed;
-    });
+    const std::shared_ptr<View> view(new View(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), bytes),
+                                     [device = device()](View* freed) {
+                                       const DeviceScope freeing(device);
+                                       delete freed;
+                                     });
     return {view->data(), view};
   }
 
