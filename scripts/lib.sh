@@ -99,9 +99,9 @@ purpose="test"
 # The Kokkos variant that a preset is built with.
 variant_of_preset() {
   case $1 in
-    serial | asan | tsan) echo serial ;;
+    serial | mpich | asan | tsan) echo serial ;;
     openmp | cuda) echo "$1" ;;
-    *) fail "unknown preset '$1'; there are serial, openmp, cuda, asan and tsan" ;;
+    *) fail "unknown preset '$1'; there are serial, openmp, cuda, mpich, asan and tsan" ;;
   esac
 }
 
@@ -141,6 +141,7 @@ configure_and_build() {
   shift
   variant=$(variant_of_preset "$preset")
   step "dependencies ($variant)" "$repository/scripts/deps.sh" --for "$purpose" --kokkos "$variant"
+  [ "$preset" != mpich ] || step "dependencies (MPICH)" "$repository/scripts/deps.sh" --mpich
   use_dependencies "$variant"
   cd "$repository"
   step "configure $preset" configure "$preset"

@@ -5,7 +5,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 usage() {
   cat <<EOF
-usage: scripts/test.sh [--quick | --full] [serial|openmp|cuda|asan|tsan]...   (serial)
+usage: scripts/test.sh [--quick | --full] [serial|openmp|cuda|mpich|asan|tsan]...   (serial)
 
 Builds in build/PRESET and runs all tests but those labelled full, which take long.
 
