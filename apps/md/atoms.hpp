@@ -154,12 +154,8 @@ template <class Real, class Space>
 template <class Real, class Space>
 void remember_positions(const Space& space, const Atoms<Real, Space>& atoms,
                         typename Atoms<Real, Space>::template Array<Position<Real>>& copy) {
-  const auto owned = std::make_pair(0, atoms.owned);
-  if (copy.extent(0) < static_cast<std::size_t>(atoms.owned)) {
-    copy = detail::uninitialised<std::decay_t<decltype(copy)>>("listed positions",
-                                                               static_cast<std::size_t>(atoms.owned));
-  }
-  Kokkos::deep_copy(space, Kokkos::subview(copy, owned), Kokkos::subview(atoms.positions, owned));
+  const auto to = detail::reserve(copy, "listed positions", static_cast<std::size_t>(atoms.owned));
+  Kokkos::deep_copy(space, to, Kokkos::subview(atoms.positions, std::make_pair(0, atoms.owned)));
 }
 
 namespace detail {
