@@ -5,7 +5,21 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <cstdint>
+
 namespace selvage::md {
+
+namespace detail {
+
+template <class Real>
+[[nodiscard]] KOKKOS_FUNCTION double squared_distance(const Position<Real>& a, const Position<Real>& b) {
+  const double dx = b.x - a.x;
+  const double dy = b.y - a.y;
+  const double dz = b.z - a.z;
+  return dx * dx + dy * dy + dz * dz;
+}
+
+}  // namespace detail
 
 /// The largest squared distance, in sigma squared, between the positions of the first `count` atoms in two arrays of the
 /// space's memory. Waits.
@@ -15,16 +29,26 @@ double largest_squared_distance(const Space& space, int count, const View& from,
   Kokkos::parallel_reduce(
       "md::largest_displacement", Kokkos::RangePolicy<Space>(space, 0, count),
       KOKKOS_LAMBDA(int i, double& most) {
-        const Position<Real> a = from(i);
-        const Position<Real> b = to(i);
-        const double dx = b.x - a.x;
-        const double dy = b.y - a.y;
-        const double dz = b.z - a.z;
-        const double squared = dx * dx + dy * dy + dz * dz;
+        const double squared = detail::squared_distance<Real>(from(i), to(i));
         if (squared > most) most = squared;
       },
       Kokkos::Max<double>(largest));
   return largest;
+}
+
+/// Whether one of the first `count` atoms is further than `limit` (sigma) from where it was: `found`, in the space's memory,
+/// is 1 then, and another number if none is. Enqueues.
+template <class Real, class Space, class View, class Found>
+void find_strays(const Space& space, int count, const View& from, const View& to, double limit,
+                 const Found& found) {
+  const double squared_limit = limit * limit;
+  Kokkos::parallel_reduce(
+      "md::find_strays", Kokkos::RangePolicy<Space>(space, 0, count),
+      KOKKOS_LAMBDA(int i, std::int64_t& any) {
+        // Written so that NaN counts too.
+        if (!(detail::squared_distance<Real>(from(i), to(i)) <= squared_limit)) any = 1;
+      },
+      Kokkos::Max<std::int64_t, typename Space::memory_space>(found));
 }
 
 struct ClosePair {

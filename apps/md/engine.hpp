@@ -49,6 +49,12 @@ class Engine {
 
   [[nodiscard]] std::int64_t step() const { return step_; }
   [[nodiscard]] std::int64_t rebuilds() const { return rebuilds_; }
+  /// Of rebuilds(), those that may have come too late: where they are made, an atom of any rank has moved more than half the
+  /// skin since the last one, so that forces in between may lack pairs. The same on all ranks. As LAMMPS counts dangerous builds
+  /// (neighbor.cpp, check_distance()): where displacements are checked, only a rebuild in the first step that may have one
+  /// counts. Unlike there, one in the step after the last doesn't: no step has used its lists with atoms moved.
+  /// 0 unless counts_dangerous.
+  [[nodiscard]] std::int64_t dangerous_rebuilds() const { return dangerous_rebuilds_; }
   /// Of this rank.
   [[nodiscard]] std::int64_t atoms() const { return atoms_.owned; }
   [[nodiscard]] int ghosts() const { return atoms_.ghosts; }
@@ -83,6 +89,7 @@ class Engine {
 
  private:
   void rebuild(bool balances);
+  void count_atoms_and_danger(bool has_strays);
   void look_at_load(bool balances);
   [[nodiscard]] std::vector<double> count_atoms() const;
   void compute(bool measured);
@@ -95,7 +102,10 @@ class Engine {
   [[nodiscard]] bool sends_from_kernels() const;
   [[nodiscard]] bool have_moved_far();
   [[nodiscard]] double largest_displacement() const;
-  void check_runaways() const;
+  [[nodiscard]] bool remembers_positions() const;
+  [[nodiscard]] bool may_be_dangerous() const;
+  [[nodiscard]] bool look_for_strays() const;
+  Sighting check_runaways() const;
   void check_overlap() const;
 
   Space space_;
@@ -115,8 +125,9 @@ class Engine {
   std::optional<NoseHoover> nose_hoover_;
   PairSums pairs_;
   std::int64_t step_;
-  std::int64_t listed_at_ = 0;
+  std::int64_t listed_at_;
   std::int64_t rebuilds_ = 0;
+  std::int64_t dangerous_rebuilds_ = 0;
   int unbalanced_rebuilds_ = 0;  ///< since ranks were last looked at
   std::int64_t balanced_ = 0;
   bool step_is_open_ = false;  ///< the second half of the step's velocity update is still to come
@@ -154,6 +165,7 @@ Engine<Numbers, Space, Ghosts>::Engine(const Space& space, const State& state, c
       motion_(space, options.dt, options.cutoff, options.langevin),
       law_(LennardJones<typename Numbers::Computed>::with(options.cutoff, options.shifted)),
       step_(state.step),
+      listed_at_(state.step),
       breakdown_(breakdown),
       force_phase_(breakdown.phase("force")),
       ghost_phase_(breakdown.phase("ghosts")),
@@ -274,8 +286,9 @@ double Engine<Numbers, Space, Ghosts>::largest_displacement() const {
 template <class Numbers, class Space, class Ghosts>
 void Engine<Numbers, Space, Ghosts>::rebuild(bool balances) {
   const auto timer = breakdown_.time(space_, list_phase_);
-  check_runaways();
+  const bool has_strays = look_for_strays();
   ghosts_.migrate(space_, atoms_);
+  count_atoms_and_danger(has_strays);
   look_at_load(balances);
   bins_.sort(space_, atoms_.positions, atoms_.owned);
   reorder(space_, atoms_, spare_, bins_);
@@ -283,14 +296,47 @@ void Engine<Numbers, Space, Ghosts>::rebuild(bool balances) {
   bins_.sort(space_, atoms_.positions, atoms_.all());
   bins_.copy_positions(space_, atoms_.positions, atoms_.all());
   list_.build(space_, atoms_, bins_);
-  if (options_.checks_displacement) remember_positions(space_, atoms_, listed_positions_);
+  if (remembers_positions()) remember_positions(space_, atoms_, listed_positions_);
   listed_at_ = step_;
   ++rebuilds_;
 }
 
 template <class Numbers, class Space, class Ghosts>
+bool Engine<Numbers, Space, Ghosts>::remembers_positions() const {
+  return options_.checks_displacement || (options_.counts_dangerous && options_.rebuild_every > 1);
+}
+
+template <class Numbers, class Space, class Ghosts>
+bool Engine<Numbers, Space, Ghosts>::may_be_dangerous() const {
+  const std::int64_t age = step_ - listed_at_;
+  return options_.counts_dangerous && age > 1 && age <= options_.rebuild_every;
+}
+
+template <class Numbers, class Space, class Ghosts>
+bool Engine<Numbers, Space, Ghosts>::look_for_strays() const {
+  const bool looks = may_be_dangerous();
+  // Read back with the runaways, so that the host waits once for both.
+  if (looks) {
+    find_strays<Real>(space_, atoms_.owned, listed_positions_, atoms_.positions, options_.skin / 2,
+                      motion_.watch().strays());
+  }
+  return check_runaways().found_strays && looks;
+}
+
+template <class Numbers, class Space, class Ghosts>
+void Engine<Numbers, Space, Ghosts>::count_atoms_and_danger(bool has_strays) {
+  const std::array<double, 2> own = {static_cast<double>(atoms_.owned), has_strays ? 1.0 : 0.0};
+  const auto all = ghosts_.gather_over_ranks("counting atoms", own);
+  bool is_dangerous = false;
+  for (std::size_t rank = 0; rank < atoms_by_rank_.size(); ++rank) {
+    atoms_by_rank_[rank] = all[2 * rank];
+    is_dangerous = is_dangerous || all[2 * rank + 1] != 0;
+  }
+  if (is_dangerous) ++dangerous_rebuilds_;
+}
+
+template <class Numbers, class Space, class Ghosts>
 void Engine<Numbers, Space, Ghosts>::look_at_load(bool balances) {
-  atoms_by_rank_ = count_atoms();
   check_none_lost(step_, all_atoms_, atoms_by_rank_);
   if (!options_.balance) return;
   const bool is_due = ++unbalanced_rebuilds_ >= options_.balance->every;
@@ -350,9 +396,10 @@ std::vector<Vec3<double>> Engine<Numbers, Space, Ghosts>::forces() const {
 }
 
 template <class Numbers, class Space, class Ghosts>
-void Engine<Numbers, Space, Ghosts>::check_runaways() const {
-  const auto runaway = motion_.watch().look(space_);
-  if (!runaway) return;
+Sighting Engine<Numbers, Space, Ghosts>::check_runaways() const {
+  const Sighting sighting = motion_.watch().look(space_);
+  const auto& runaway = sighting.runaway;
+  if (!runaway) return sighting;
   throw Error(
       ErrorKind::numeric,
       fmt::format(

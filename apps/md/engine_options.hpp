@@ -41,6 +41,7 @@ struct EngineOptions {
   ListKind list = ListKind::full;
   int rebuild_every = 20;            ///< steps between rebuilds, or between checks of the displacement
   bool checks_displacement = false;  ///< rebuild only once an atom has moved half the skin
+  bool counts_dangerous = true;      ///< see Engine::dangerous_rebuilds()
   std::optional<LangevinOptions> langevin = {};
   std::optional<NoseHooverOptions> nose_hoover = {};
   std::optional<BalanceOptions> balance = {};  ///< nothing: planes stay where they are

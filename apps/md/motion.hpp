@@ -19,14 +19,22 @@ struct Runaway {
   std::int64_t id;
 };
 
-/// Notices atoms that move further in a step than they ever should, without waiting for the kernels that move them.
+/// What a MotionWatch has seen.
+struct Sighting {
+  std::optional<Runaway> runaway;
+  bool found_strays;  ///< what find_strays() last found, if it ever looked
+};
+
+/// Notices atoms that move further than they should, without waiting for the kernels that move them or look at them: in one
+/// step, or since they were listed.
 template <class Space>
-class RunawayWatch {
+class MotionWatch {
  public:
   static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
-  using Seen = Kokkos::View<std::int64_t[2], typename Space::memory_space>;  ///< step and id
+  /// A runaway's step and id, and 1 where find_strays() has found one.
+  using Seen = Kokkos::View<std::int64_t[3], typename Space::memory_space>;
 
-  explicit RunawayWatch(const Space& space) : seen_("runaway") {
+  explicit MotionWatch(const Space& space) : seen_("atoms that moved too far") {
     Kokkos::deep_copy(space, seen_.view(), none);
   }
 
@@ -39,16 +47,19 @@ class RunawayWatch {
   }
 
   [[nodiscard]] const Seen& seen() const { return seen_.view(); }
+  /// Where find_strays() leaves what it has found.
+  [[nodiscard]] auto strays() const { return Kokkos::subview(seen_.view(), 2); }
 
-  /// Waits for what was enqueued. \return nothing as long as all is well
-  [[nodiscard]] std::optional<Runaway> look(const Space& space) const {
+  /// Waits for what was enqueued.
+  [[nodiscard]] Sighting look(const Space& space) const {
     const auto host = seen_.read(space);
-    if (host(0) == none) return {};
-    return Runaway{host(0), host(1)};
+    Sighting sighting{{}, host(2) == 1};
+    if (host(0) != none) sighting.runaway = Runaway{host(0), host(1)};
+    return sighting;
   }
 
  private:
-  Mirrored<std::int64_t[2], Space> seen_;
+  Mirrored<std::int64_t[3], Space> seen_;
 };
 
 namespace detail {
@@ -61,7 +72,7 @@ struct Move {
   Kokkos::View<Vec3<Real>*, typename Space::memory_space> velocities;
   Kokkos::View<const Vec3<Real>*, typename Space::memory_space> forces;
   Kokkos::View<const std::int64_t*, typename Space::memory_space> ids;
-  typename RunawayWatch<Space>::Seen runaway;
+  typename MotionWatch<Space>::Seen seen;
   Langevin<Real> langevin;
   Real dt;
   Real squared_limit;  ///< of the distance per step
@@ -87,7 +98,7 @@ struct Move {
       positions(i) = at;
       // Written so that NaN counts too.
       if (!(dt * dt * (v.x * v.x + v.y * v.y + v.z * v.z) <= squared_limit)) {
-        RunawayWatch<Space>::note(runaway, step + 1, ids(i));
+        MotionWatch<Space>::note(seen, step + 1, ids(i));
       }
     }
     velocities(i) = v;
@@ -152,7 +163,7 @@ class Motion {
                          Send{functor(atoms, step, ends, true), sender, atoms.owned});
   }
 
-  [[nodiscard]] const RunawayWatch<Space>& watch() const { return watch_; }
+  [[nodiscard]] const MotionWatch<Space>& watch() const { return watch_; }
 
  private:
   void move(const Space& space, const Atoms<Real, Space>& atoms, std::int64_t step, bool ends,
@@ -177,7 +188,7 @@ class Motion {
 
   double dt_;
   double limit_;
-  RunawayWatch<Space> watch_;
+  MotionWatch<Space> watch_;
   Langevin<Real> langevin_;
 };
 

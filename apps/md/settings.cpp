@@ -59,6 +59,7 @@ void read_pairs(app::Input& input, Settings& settings) {
       input.choice("list.rebuild", "fixed", {"fixed", "displacement"}) == "displacement";
   engine.rebuild_every =
       input.get<int>("list.every", engine.checks_displacement ? 1 : 20, {.least = 1, .most = 1000000});
+  engine.counts_dangerous = input.get_bool("list.count_dangerous", true);
 }
 
 void read_thermostat(app::Input& input, Settings& settings) {

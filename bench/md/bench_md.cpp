@@ -52,6 +52,10 @@ md::Settings melt(const Cells& cells) {
   settings.precision = md::Precision::fp64;
   // As the program chooses for its backend.
   settings.engine.list = on_host ? md::ListKind::half : md::ListKind::full;
+  // As in.lj: every 20 steps, unchecked.
+  settings.engine.checks_displacement = false;
+  settings.engine.rebuild_every = 20;
+  settings.engine.counts_dangerous = false;
   return settings;
 }
 

@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <span>
@@ -44,6 +45,7 @@ class TypedSimulation final : public Simulation {
   void write_due_files();
   void verify_forces();
   void report_load();
+  void warn_of_dangerous_rebuilds() const;
   void report_results();
   [[nodiscard]] bool is_due(std::int64_t every, std::int64_t step) const {
     return every > 0 && step % every == 0;
@@ -88,13 +90,15 @@ TypedSimulation<Numbers, Ghosts>::TypedSimulation(app::Session& session, app::Re
 template <class Numbers, class Ghosts>
 void TypedSimulation<Numbers, Ghosts>::describe_plan() {
   const EngineOptions& engine = settings_.engine;
-  report_.decide(fmt::format(
-      "{}, {} on rank 0, {}, cutoff {}{}, {} list{}, skin {}, rebuilt {} {}", counted(all_atoms_, "atom"),
-      counted(engine_.ghosts(), "ghost"), to_string(settings_.precision), engine.cutoff,
-      engine.shifted ? " shifted" : "", to_string(engine.list),
-      settings_.chooses_list ? " (chosen for this backend)" : "", engine.skin,
-      engine.checks_displacement ? "when an atom has moved half of it, checked every" : "every",
-      counted(engine.rebuild_every, "step")));
+  report_.decide(fmt::format("{}, {} on rank 0, {}, cutoff {}{}, {} list{}, skin {}, rebuilt {} {}",
+                             counted(all_atoms_, "atom"), counted(engine_.ghosts(), "ghost"),
+                             to_string(settings_.precision), engine.cutoff, engine.shifted ? " shifted" : "",
+                             to_string(engine.list),
+                             settings_.chooses_list ? " (chosen for this backend)" : "", engine.skin,
+                             engine.checks_displacement ? "when an atom has moved half of it, checked every"
+                             : engine.counts_dangerous  ? "every"
+                                                        : "however far atoms have moved, every",
+                             counted(engine.rebuild_every, "step")));
   report_.decide(fmt::format("{}, {}", engine_.describe_boxes(), describe_load(engine_.atoms_by_rank())));
   report_.decide(engine_.explain());
 }
@@ -178,12 +182,30 @@ void TypedSimulation<Numbers, Ghosts>::report_load() {
 }
 
 template <class Numbers, class Ghosts>
+void TypedSimulation<Numbers, Ghosts>::warn_of_dangerous_rebuilds() const {
+  if (!session_.is_root() || engine_.dangerous_rebuilds() == 0) return;
+  const EngineOptions& engine = settings_.engine;
+  std::fflush(stdout);
+  fmt::print(
+      stderr,
+      "{}: warning: in {} of {} of the neighbour list an atom had moved more than half the skin ({}) before: "
+      "pairs may have been missed; set {}a thicker list.skin or a smaller list.every\n",
+      session_.info().name, engine_.dangerous_rebuilds(), counted(engine_.rebuilds(), "rebuild"),
+      engine.skin / 2, engine.checks_displacement ? "" : "list.rebuild = displacement, ");
+  std::fflush(stderr);
+}
+
+template <class Numbers, class Ghosts>
 void TypedSimulation<Numbers, Ghosts>::report_results() {
   const std::int64_t steps = engine_.step() - restarted_at_.value_or(0);
   report_.result("steps", engine_.step());
   report_.result("atoms", all_atoms_);
   report_.result("seconds", loop_s_);
   report_.result("rebuilds", engine_.rebuilds());
+  if (settings_.engine.counts_dangerous) {
+    report_.result("dangerous_rebuilds", engine_.dangerous_rebuilds());
+    warn_of_dangerous_rebuilds();
+  }
   report_.result("temperature", last_row_.temperature);
   report_.result("pair_energy", last_row_.pair_energy);
   report_.result("total_energy", last_row_.total_energy);

@@ -123,6 +123,74 @@ TEST(Engine, CountsHowOftenAtomsLeftTheBox) {
   EXPECT_NEAR(end.positions[first].y, 0.1 - 12.5 + 20, 1e-10);
 }
 
+/// One atom at rest, and one that flies past it at a distance.
+State flying(double speed, std::int64_t step = 0) {
+  State state;
+  state.domain = {{0, 0, 0}, {10, 10, 10}};
+  state.ids = {1, 2};
+  state.positions = {{5, 2, 2}, {5, 7, 7}};
+  state.velocities = {{0, 0, 0}, {speed, 0, 0}};
+  state.images.resize(2);
+  state.step = step;
+  return state;
+}
+
+struct RebuildCounts {
+  std::int64_t dangerous, all;
+  bool operator==(const RebuildCounts&) const = default;
+};
+template <class Numbers>
+RebuildCounts counts_of(const TestRun<Numbers>& run) {
+  return {run.engine.dangerous_rebuilds(), run.engine.rebuilds()};
+}
+
+RebuildCounts rebuilds_of(double speed, const EngineOptions& options, int steps) {
+  TestRun<Fp64> run(flying(speed), options);
+  run.advance(steps);
+  return counts_of(run);
+}
+
+/// Half the skin is 0.15.
+TEST(Engine, CountsFixedRebuildsThatComeAfterAnAtomHasMovedHalfTheSkin) {
+  const EngineOptions options = options_of(ListKind::full, 20, false);
+  EXPECT_EQ(rebuilds_of(1.4, options, 65), (RebuildCounts{0, 3}));
+  EXPECT_EQ(rebuilds_of(1.6, options, 65), (RebuildCounts{3, 3}));
+  EXPECT_EQ(rebuilds_of(-1.6, options_of(ListKind::half, 20, false), 65), (RebuildCounts{3, 3}));
+  EXPECT_EQ(rebuilds_of(1.6, options_of(ListKind::full, 10, false), 65), (RebuildCounts{0, 6}));
+  EngineOptions silent = options;
+  silent.counts_dangerous = false;
+  EXPECT_EQ(rebuilds_of(1.6, silent, 65), (RebuildCounts{0, 3}));
+  // New in every step, a list never meets atoms that have moved.
+  EXPECT_EQ(rebuilds_of(100, options_of(ListKind::full, 1, false), 5), (RebuildCounts{0, 5}));
+}
+
+TEST(Engine, OfCheckedRebuildsOnlyThoseOfTheFirstCheckAreDangerous) {
+  // In every step: in time, whatever the speed.
+  EXPECT_EQ(rebuilds_of(4, options_of(ListKind::full, 1, true), 16), (RebuildCounts{0, 2}));
+  EXPECT_EQ(rebuilds_of(31, options_of(ListKind::full, 1, true), 5), (RebuildCounts{0, 5}));
+  // Every 5 steps: 0.2 at the second check, 0.175 at the first.
+  EXPECT_EQ(rebuilds_of(4, options_of(ListKind::full, 5, true), 20), (RebuildCounts{0, 2}));
+  EXPECT_EQ(rebuilds_of(7, options_of(ListKind::full, 5, true), 20), (RebuildCounts{4, 4}));
+}
+
+TEST(Engine, RebuildsOutOfTurnAreLookedAtToo) {
+  TestRun<Fp64> fixed(flying(4), options_of(ListKind::full, 20, false));
+  fixed.advance(6, true);
+  EXPECT_EQ(counts_of(fixed), (RebuildCounts{0, 1}));
+  fixed.advance(9, true);
+  EXPECT_EQ(counts_of(fixed), (RebuildCounts{1, 2}));
+  TestRun<Fp64> checked(flying(4), options_of(ListKind::full, 20, true));
+  checked.advance(9, true);
+  EXPECT_EQ(counts_of(checked), (RebuildCounts{1, 1}));
+}
+
+TEST(Engine, TheListsThatARunStartsWithAreNoRebuild) {
+  TestRun<Fp64> run(flying(1.6, 10), options_of(ListKind::full, 20, false));
+  EXPECT_EQ(counts_of(run), (RebuildCounts{0, 0}));
+  run.advance(20);
+  EXPECT_EQ(counts_of(run), (RebuildCounts{1, 1}));
+}
+
 TEST(Engine, KeepsTheMomentum) {
   TestRun<Fp64> run(disordered({5, 5, 5}, 0.1), {});
   run.advance(100);
