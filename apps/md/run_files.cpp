@@ -51,6 +51,21 @@ app::Attributes describe(const Settings& settings) {
   return attributes;
 }
 
+/// In the input's words: list.rebuild has a default, which need not be that of the run before.
+void require_same_lists(const app::Hdf5Reader& file, const std::string& path, const EngineOptions& engine) {
+  const auto describe_lists = [](bool checks_displacement, std::int64_t every) {
+    return fmt::format("list.rebuild = \"{}\" and list.every = {}",
+                       checks_displacement ? "displacement" : "fixed", every);
+  };
+  const std::string found =
+      describe_lists(file.integer("checks_displacement") != 0, file.integer("rebuild_every"));
+  const std::string wanted = describe_lists(engine.checks_displacement, engine.rebuild_every);
+  if (found == wanted) return;
+  throw Error(ErrorKind::input,
+              fmt::format("{} can't be continued here: it has {}, and this run {}: give what the file has",
+                          path, found, wanted));
+}
+
 std::unique_ptr<app::CsvHistory> open_thermo(MPI_Comm comm, const std::string& dir,
                                              std::optional<std::int64_t> restarted_at) {
   int rank = 0;
@@ -126,6 +141,7 @@ void RunFiles::write_restart(const State& state) const {
 
 State read_restart(const std::string& path, const Settings& settings) {
   const app::Hdf5Reader file(path);
+  require_same_lists(file, path, settings.engine);
   file.require(describe(settings));
   State state = read_h5md(path).state;
   check_state(state, path.c_str());

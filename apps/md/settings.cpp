@@ -56,7 +56,7 @@ void read_pairs(app::Input& input, Settings& settings) {
   engine.list = kind == "half" ? ListKind::half : ListKind::full;
   engine.skin = input.get<double>("list.skin", 0.3, {.least = 0, .most = 5});
   engine.checks_displacement =
-      input.choice("list.rebuild", "fixed", {"fixed", "displacement"}) == "displacement";
+      input.choice("list.rebuild", "displacement", {"displacement", "fixed"}) == "displacement";
   engine.rebuild_every =
       input.get<int>("list.every", engine.checks_displacement ? 1 : 20, {.least = 1, .most = 1000000});
   engine.counts_dangerous = input.get_bool("list.count_dangerous", true);

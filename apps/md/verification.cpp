@@ -83,6 +83,10 @@ bool Verification::is_benchmark() const {
          !engine.langevin && !engine.nose_hoover;
 }
 
+bool Verification::has_benchmark_lists() const {
+  return !settings_.engine.checks_displacement && settings_.engine.rebuild_every == 20;
+}
+
 void Verification::check(const ThermoRow& row) {
   if (is_benchmark()) check_known(row);
   if (settings_.engine.langevin) return;
@@ -113,6 +117,8 @@ void Verification::check_known(const ThermoRow& row) {
     known_.take(std::abs(row.pair_energy / crystal_energy - 1), loosened(settings_.precision, 1e-11),
                 "the pair energy at step 0");
   }
+  // Fixed lists miss some pairs, and LAMMPS's figures with them: others differ from the fifth digit on.
+  if (row.step > 0 && !has_benchmark_lists()) return;
   for (const Known& known : benchmark) {
     if (row.step != known.step || settings_.cells != known.cells) continue;
     const std::pair<double, double> figures[] = {{row.temperature, known.temperature},

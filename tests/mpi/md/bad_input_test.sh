@@ -21,6 +21,7 @@ input() {
 # As a user meets it, once.
 line=2 expected="did you mean .*thermo_every" end_to_end input "[output]" "thermo_evry = 10"
 line=2 expected="run.dt" input "[run]" 'dt = "short"'
+line=2 expected="list.count_dangerous" input "[list]" "count_dangerous = 2"
 line=2 expected="system.density" input "[system]" "density = nan"
 refuse "did you mean.*--precision" --precison fp32
 refuse "no_such.toml" "$scratch/no_such.toml"
@@ -59,6 +60,8 @@ refuse "trajectory_00000010.h5: has no attribute" --restart "$out/trajectory_000
 refuse "dt is 0.005.*0.004" --restart "$restart" --set run.dt=0.004
 refuse "precision is fp64.*fp32" --restart "$restart" --precision fp32
 refuse "cutoff is 2.5.*2.4" --restart "$restart" --set pair.cutoff=2.4
+refuse 'it has list.rebuild = "displacement" and list.every = 1, and this run list.rebuild = "fixed" and list.every = 20' \
+  --restart "$restart" --set list.rebuild=fixed
 refuse "thermostat is none.*langevin" --restart "$restart" --set thermostat.kind=langevin
 refuse "after step 10.*run.steps = 5" --restart "$restart" --steps 5
 

@@ -22,7 +22,7 @@ expect_success 2 "${small[@]}" --restart "$out/restart_00000020.h5" --steps 21 -
   --set restart.every=10 --out "$scratch/continued"
 
 # Sums in every step, and sums between steps alone: one late rank is named, once.
-for settings in "--set output.thermo_every=1" "--set list.rebuild=displacement"; do
+for settings in "--set list.rebuild=fixed --set output.thermo_every=1" "--set list.rebuild=displacement"; do
   read -ra more <<<"$settings"
   out=$scratch/stopped
   rm -rf "$out"

@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../../support/series.sh"
 
 common=(--set "system.cells=[6,6,6]" --set output.thermo_every=10 --set restart.every=30
   --set output.trajectory_every=20 --quiet)
-for settings in "" "--set list.rebuild=displacement" "--precision fp32" "--precision mixed" \
+for settings in "" "--set list.rebuild=fixed" "--precision fp32" "--precision mixed" \
   "--set thermostat.kind=langevin --set thermostat.damping=0.5" "--set thermostat.kind=nose-hoover"; do
   read -ra more <<<"$settings"
   rm -rf "$scratch/whole" "$scratch/parts"
@@ -28,7 +28,7 @@ if [[ $frames -ne 4 ]]; then fail "trajectory.xdmf has $frames frames instead of
 
 # On several ranks, with atoms that have changed ranks in between.
 had_first=
-for settings in "2" "4 --set list.rebuild=displacement" "4 --set thermostat.kind=nose-hoover"; do
+for settings in "2" "4 --set list.rebuild=fixed" "4 --set thermostat.kind=nose-hoover"; do
   read -ra more <<<"$settings"
   wide=("${more[0]}" "${common[@]}" --set "system.cells=[8,8,8]" "${more[@]:1}")
   rm -rf "$scratch/wide" "$scratch/parts"

@@ -22,15 +22,16 @@ void expect_refusal(const std::string& text, const std::string& place, const std
   EXPECT_NE(message.find(part), std::string::npos) << message;
 }
 
-TEST(Settings, AnEmptyInputIsTheBenchmark) {
+TEST(Settings, AnEmptyInputIsTheBenchmarkButForWhenListsAreMade) {
   const Settings settings = read("");
   EXPECT_FALSE(settings.state_path);
   EXPECT_EQ(settings.cells, (std::array<std::int64_t, 3>{20, 20, 20}));
   EXPECT_EQ(settings.temperature, 1.44);
   EXPECT_EQ(settings.engine.cutoff, 2.5);
   EXPECT_FALSE(settings.engine.shifted);
-  EXPECT_EQ(settings.engine.rebuild_every, 20);
-  EXPECT_FALSE(settings.engine.checks_displacement);
+  EXPECT_EQ(settings.engine.rebuild_every, 1);
+  EXPECT_TRUE(settings.engine.checks_displacement);
+  EXPECT_TRUE(settings.engine.counts_dangerous);
   EXPECT_EQ(settings.precision, Precision::fp64);
   EXPECT_FALSE(settings.engine.langevin);
 }
@@ -38,6 +39,14 @@ TEST(Settings, AnEmptyInputIsTheBenchmark) {
 TEST(Settings, DisplacementIsCheckedInEveryStepUnlessToldOtherwise) {
   EXPECT_EQ(read("[list]\nrebuild = \"displacement\"\n").engine.rebuild_every, 1);
   EXPECT_EQ(read("[list]\nrebuild = \"displacement\"\nevery = 5\n").engine.rebuild_every, 5);
+}
+
+TEST(Settings, FixedListsAreMadeEvery20StepsUnlessToldOtherwise) {
+  const Settings settings = read("[list]\nrebuild = \"fixed\"\ncount_dangerous = false\n");
+  EXPECT_FALSE(settings.engine.checks_displacement);
+  EXPECT_EQ(settings.engine.rebuild_every, 20);
+  EXPECT_FALSE(settings.engine.counts_dangerous);
+  EXPECT_EQ(read("[list]\nrebuild = \"fixed\"\nevery = 5\n").engine.rebuild_every, 5);
 }
 
 TEST(Settings, AFilesVelocitiesAreKeptUnlessATemperatureIsGiven) {
