@@ -50,7 +50,7 @@ Hdf5Handle group_at(hid_t file, const std::string& path) {
   return {check_hdf5(group, "H5Gcreate2 of " + path), H5Gclose};
 }
 
-void write_attribute(hid_t file, const std::string& path, hid_t type, hid_t space, const void* data) {
+void write_typed_attribute(hid_t file, const std::string& path, hid_t type, hid_t space, const void* data) {
   const std::size_t slash = path.rfind('/');
   Hdf5Handle group;
   if (slash != std::string::npos) group = group_at(file, path.substr(0, slash));
@@ -173,13 +173,13 @@ void write_attribute(hid_t file, const std::string& path, const Attribute& value
     data = &std::get<double>(value);
   }
   const Hdf5Handle scalar(check_hdf5(H5Screate(H5S_SCALAR), "H5Screate"), H5Sclose);
-  write_attribute(file, path, type.id(), scalar.id(), data);
+  write_typed_attribute(file, path, type.id(), scalar.id(), data);
 }
 
 void write_attribute(hid_t file, const std::string& path, const ListAttributes::mapped_type& values) {
   if (const auto* numbers = std::get_if<std::vector<std::int64_t>>(&values)) {
     const Hdf5Handle space = simple_space({numbers->size()});
-    write_attribute(file, path, H5T_NATIVE_INT64, space.id(), numbers->data());
+    write_typed_attribute(file, path, H5T_NATIVE_INT64, space.id(), numbers->data());
     return;
   }
   const auto& texts = std::get<std::vector<std::string>>(values);
@@ -190,7 +190,7 @@ void write_attribute(hid_t file, const std::string& path, const ListAttributes::
   for (const std::string& text : texts) all += text + std::string(length + 1 - text.size(), '\0');
   const Hdf5Handle type = text_type(length);
   const Hdf5Handle space = simple_space({texts.size()});
-  write_attribute(file, path, type.id(), space.id(), all.data());
+  write_typed_attribute(file, path, type.id(), space.id(), all.data());
 }
 
 void write_box(hid_t dataset, const ArrayBlock& array, const ArrayBox& box, const void* data) {
