@@ -83,6 +83,9 @@ enum class WriteMode { automatic, parallel, gathered };
 ///
 /// The file is written as PATH.partial, flushed to the disk and renamed, so PATH is either the earlier file
 /// or the complete new one.
+///
+/// Each array carries checksums of its values by blocks (ChecksumBlocks), as attributes, which Hdf5Reader verifies. Attributes,
+/// names and extents have none.
 /// \throws AgreedError{io} with path and reason on all ranks; the partial file is then removed.
 void write_hdf5(MPI_Comm comm, const std::string& path, std::span<const ArrayBlock> arrays,
                 const Attributes& attributes, WriteMode mode = WriteMode::automatic,
@@ -90,7 +93,10 @@ void write_hdf5(MPI_Comm comm, const std::string& path, std::span<const ArrayBlo
 
 /// Reads an HDF5 file, e.g. to restart on any number of ranks. The constructor and read() are not
 /// collective; each rank opens the file by itself.
-/// \throws Error{input} for a file that is absent, truncated, or lacks what is asked.
+///
+/// Of an array that carries checksums, every block is read and verified before a value in it is first given out. Arrays without
+/// checksums, of other programs and earlier versions, are read as they are.
+/// \throws Error{input} for a file that is absent, truncated, or lacks what is asked, and for damaged values.
 class Hdf5Reader {
  public:
   explicit Hdf5Reader(std::string path);
@@ -133,9 +139,19 @@ class Hdf5Reader {
   }
 
  private:
+  /// What an array's checksums are, and which of its blocks need no more look.
+  struct Checked {
+    std::vector<std::int64_t> block;
+    std::vector<std::int64_t> sums;  ///< none where the array carries none
+    std::vector<bool> is_verified;
+  };
+
   /// The attribute in the type that `like` has.
   [[nodiscard]] Attribute read_like(const std::string& attribute, const Attribute& like) const;
   void require_type(const std::string& array, ElementType wanted) const;
+  [[nodiscard]] Checked& checked(const std::string& array, std::int64_t dataset) const;
+  /// Of all blocks that have a cell of the box.
+  void verify(const std::string& array, std::int64_t dataset, const ArrayBox& box, ElementType type) const;
   void read_row_bytes(const std::string& array, std::span<const std::int64_t> rows, ElementType type,
                       void* values, std::size_t count) const;
   void read_bytes(const std::string& array, const ArrayBox& box, ElementType type, void* values,
@@ -143,6 +159,7 @@ class Hdf5Reader {
 
   std::string path_;
   std::int64_t file_;  ///< hid_t, which HDF5 promises to be 64 bits wide since 1.10
+  mutable std::map<std::string, Checked> checked_;
 };
 
 }  // namespace selvage::app

@@ -19,6 +19,10 @@ namespace selvage::app {
 /// An empty dataset for the array. \throws Error{io}
 [[nodiscard]] Hdf5Handle create_dataset(hid_t file, const ArrayBlock& array);
 
+/// Attributes of a dataset: the sums of its ChecksumBlocks, and the extents of a block.
+inline constexpr const char* checksums_name = "selvage_checksums";
+inline constexpr const char* checksum_block_name = "selvage_checksum_block";
+
 /// One attribute of the root group, or of the group that its path names. \throws Error{io}
 void write_attribute(hid_t file, const std::string& path, const Attribute& value);
 void write_attribute(hid_t file, const std::string& path, const ListAttributes::mapped_type& values);

@@ -1,9 +1,14 @@
+#include "common/checksum_blocks.hpp"
 #include "common/hdf5_objects.hpp"
 
 #include <selvage/special_file.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 
@@ -99,6 +104,38 @@ std::optional<ElementType> fitting(hid_t stored) {
     default:
       return std::nullopt;
   }
+}
+
+/// An attribute of a dataset; nothing where it has none of that name.
+std::vector<std::int64_t> whole_numbers(hid_t dataset, const std::string& what, const char* name) {
+  if (H5Aexists(dataset, name) <= 0) return {};
+  const Hdf5Handle attribute(check_hdf5(H5Aopen(dataset, name, H5P_DEFAULT), what, ErrorKind::input),
+                             H5Aclose);
+  const Hdf5Handle space(check_hdf5(H5Aget_space(attribute.id()), what, ErrorKind::input), H5Sclose);
+  const auto count = check_hdf5(H5Sget_simple_extent_npoints(space.id()), what, ErrorKind::input);
+  std::vector<std::int64_t> values(static_cast<std::size_t>(count));
+  check_hdf5(H5Aread(attribute.id(), H5T_NATIVE_INT64, values.data()), what, ErrorKind::input);
+  return values;
+}
+
+/// Reads one box, by this rank alone.
+void read_box(hid_t dataset, const ArrayBox& box, const std::vector<std::int64_t>& extent, ElementType type,
+              void* values, const std::string& what) {
+  const Hdf5Handle to = memory_space(box);
+  const Hdf5Handle from = select_box(extent, box);
+  check_hdf5(H5Dread(dataset, native_type(type), to.id(), from.id(), H5P_DEFAULT, values), what,
+             ErrorKind::input);
+}
+
+std::uint64_t checksum_of(hid_t dataset, const ChecksumBlocks& blocks, std::size_t number,
+                          const std::vector<std::int64_t>& extent, ElementType type,
+                          const std::string& what) {
+  const ArrayBox box = blocks.box_of(number);
+  std::vector<std::byte> values(static_cast<std::size_t>(box.count()) * bytes_of(type));
+  read_box(dataset, box, extent, type, values.data(), what);
+  std::vector<std::uint64_t> sums(blocks.count());
+  blocks.add(box, type, values.data(), sums);
+  return sums[number];
 }
 
 bool lies_within(const ArrayBox& box, const std::vector<std::int64_t>& extent) {
@@ -222,6 +259,43 @@ void Hdf5Reader::require_type(const std::string& array, ElementType wanted) cons
     refuse(path_, fmt::format("array '{}' holds {}, not {}", array, to_string(found), to_string(wanted)));
 }
 
+Hdf5Reader::Checked& Hdf5Reader::checked(const std::string& array, std::int64_t dataset) const {
+  const auto [place, is_new] = checked_.try_emplace(array);
+  Checked& checked = place->second;
+  if (!is_new) return checked;
+  const std::string what = fmt::format("{}: the checksums of '{}'", path_, array);
+  checked.sums = whole_numbers(dataset, what, checksums_name);
+  checked.block = whole_numbers(dataset, what, checksum_block_name);
+  checked.is_verified.resize(checked.sums.size());
+  return checked;
+}
+
+void Hdf5Reader::verify(const std::string& array, std::int64_t dataset, const ArrayBox& box,
+                        ElementType type) const {
+  Checked& known = checked(array, dataset);
+  if (known.sums.empty()) return;
+  const auto whole = extent(array);
+  if (known.block.size() != whole.size() || std::ranges::any_of(known.block, [](auto n) { return n < 1; }))
+    refuse(path_, fmt::format("the checksums of '{}' are damaged", array));
+  const ChecksumBlocks blocks(whole, known.block);
+  if (blocks.count() != known.sums.size())
+    refuse(path_, fmt::format("the checksums of '{}' are not of as many values", array));
+  const std::string what = fmt::format("{}: reading '{}'", path_, array);
+  for (const std::size_t number : blocks.touching(box)) {
+    if (known.is_verified[number]) continue;
+    const std::uint64_t found = checksum_of(dataset, blocks, number, whole, type, what);
+    const auto wanted = static_cast<std::uint64_t>(known.sums[number]);
+    if (found != wanted) {
+      const ArrayBox damaged = blocks.box_of(number);
+      refuse(path_, fmt::format(
+                        "the values of '{}' are damaged: the checksum of those from [{}] to [{}] is {:016x}, "
+                        "and the file says {:016x}",
+                        array, fmt::join(damaged.begin, ", "), fmt::join(damaged.end, ", "), found, wanted));
+    }
+    known.is_verified[number] = true;
+  }
+}
+
 void Hdf5Reader::read_bytes(const std::string& array, const ArrayBox& box, ElementType wanted, void* values,
                             std::size_t count) const {
   const Hdf5Handle dataset = open_dataset(file_, path_, array);
@@ -233,10 +307,8 @@ void Hdf5Reader::read_bytes(const std::string& array, const ArrayBox& box, Eleme
                 fmt::format("a box of {} cells does not fit {} values", box.count(), count));
   }
   if (count == 0) return;
-  const Hdf5Handle to = memory_space(box);
-  const Hdf5Handle from = select_box(whole, box);
-  check_hdf5(H5Dread(dataset.id(), native_type(wanted), to.id(), from.id(), H5P_DEFAULT, values),
-             fmt::format("{}: reading '{}'", path_, array), ErrorKind::input);
+  verify(array, dataset.id(), box, wanted);
+  read_box(dataset.id(), box, whole, wanted, values, fmt::format("{}: reading '{}'", path_, array));
 }
 
 void Hdf5Reader::read_row_bytes(const std::string& array, std::span<const std::int64_t> rows,
@@ -252,15 +324,13 @@ void Hdf5Reader::read_row_bytes(const std::string& array, std::span<const std::i
     throw Error(ErrorKind::usage,
                 fmt::format("{} rows of {} values do not fit {} values", rows.size(), of_row, count));
   }
-  const Hdf5Handle to = memory_space(box);
   auto* next = static_cast<std::byte*>(values);
   for (const std::int64_t row : rows) {
     box.begin.front() = row;
     box.end.front() = row + 1;
     if (!lies_within(box, whole)) refuse(path_, fmt::format("array '{}' has no row {}", array, row));
-    const Hdf5Handle from = select_box(whole, box);
-    check_hdf5(H5Dread(dataset.id(), native_type(wanted), to.id(), from.id(), H5P_DEFAULT, next),
-               fmt::format("{}: reading '{}'", path_, array), ErrorKind::input);
+    verify(array, dataset.id(), box, wanted);
+    read_box(dataset.id(), box, whole, wanted, next, fmt::format("{}: reading '{}'", path_, array));
     next += of_row * bytes_of(wanted);
   }
 }

@@ -1,5 +1,6 @@
 #include "common/agreement.hpp"
 #include "common/atomic_file.hpp"
+#include "common/checksum_blocks.hpp"
 #include "common/hdf5_file.hpp"
 #include "common/hdf5_gather.hpp"
 #include "common/hdf5_objects.hpp"
@@ -31,9 +32,21 @@ std::uint64_t file_bytes(std::span<const ArrayBlock> arrays) {
   for (const auto& array : arrays) {
     std::uint64_t array_bytes = bytes_of(array.type);
     for (const std::int64_t cells : array.extent) array_bytes *= static_cast<std::uint64_t>(cells);
-    bytes += array_bytes + (4 << 10);
+    bytes +=
+        array_bytes + (4 << 10) + sizeof(std::uint64_t) * ChecksumBlocks(array.extent, array.type).count();
   }
   return bytes;
+}
+
+/// A whole array's checksums, of what all ranks have of it. Collective.
+std::vector<std::int64_t> checksums_of(MPI_Comm comm, const ArrayBlock& array) {
+  const ChecksumBlocks blocks(array.extent, array.type);
+  std::vector<std::uint64_t> sums(blocks.count());
+  blocks.add(array.box, array.type, array.data, sums);
+  check_mpi(
+      MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_UINT64_T, MPI_SUM, comm),
+      "MPI_Allreduce of checksums");
+  return {sums.begin(), sums.end()};
 }
 
 /// Writes one file in steps that all ranks take together: none goes on, or stays behind, alone.
@@ -53,6 +66,7 @@ class FileWriter {
   void write(std::span<const ArrayBlock> arrays, const Attributes& attributes, const ListAttributes& lists) {
     try {
       step([&] { reserve(arrays); });
+      hdf5_step([&] { add_up(arrays); });
       hdf5_step([&] { create(arrays, attributes, lists); });
       step([&] { hold_reserve(arrays); });
       for (std::size_t i = 0; i < arrays.size(); ++i) hdf5_step([&] { write_array(arrays[i], i); });
@@ -89,6 +103,10 @@ class FileWriter {
     if (rank_ == 0) reserve_file(partial_, file_bytes(arrays));
   }
 
+  void add_up(std::span<const ArrayBlock> arrays) {
+    for (const auto& array : arrays) checksums_.push_back(checksums_of(comm_, array));
+  }
+
   /// Once more, since HDF5 has emptied the file in between.
   void hold_reserve(std::span<const ArrayBlock> arrays) const {
     if (rank_ == 0) hold_room(partial_, file_bytes(arrays));
@@ -102,7 +120,12 @@ class FileWriter {
     file_ = Hdf5Handle(check_hdf5(file, "H5Fcreate"), H5Fclose);
     for (const auto& [name, value] : attributes) write_attribute(file_.id(), name, value);
     for (const auto& [name, values] : lists) write_attribute(file_.id(), name, values);
-    for (const auto& array : arrays) datasets_.push_back(create_dataset(file_.id(), array));
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      datasets_.push_back(create_dataset(file_.id(), arrays[i]));
+      write_attribute(datasets_[i].id(), checksums_name, checksums_[i]);
+      write_attribute(datasets_[i].id(), checksum_block_name,
+                      ChecksumBlocks(arrays[i].extent, arrays[i].type).block());
+    }
   }
 
   void write_array(const ArrayBlock& array, std::size_t i) const {
@@ -143,6 +166,7 @@ class FileWriter {
   int rank_ = 0;
   Hdf5Handle file_;
   std::vector<Hdf5Handle> datasets_;
+  std::vector<std::vector<std::int64_t>> checksums_;  ///< by array
 };
 
 }  // namespace

@@ -14,7 +14,10 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -178,6 +181,122 @@ TEST(Hdf5File, HasTheSameBytesHoweverItIsWritten) {
   write_whole<double>(dir / "a.h5", {6, 7}, 0, WriteMode::parallel, {{"step", std::int64_t{3}}});
   write_whole<double>(dir / "b.h5", {6, 7}, 1, WriteMode::gathered, {{"step", std::int64_t{3}}});
   EXPECT_EQ(bytes_of_file(dir / "a.h5"), bytes_of_file(dir / "b.h5"));
+  // Several blocks with checksums, which ranks share.
+  write_whole<double>(dir / "a.h5", {300, 700}, 0, WriteMode::parallel);
+  write_whole<double>(dir / "b.h5", {300, 700}, 1, WriteMode::gathered);
+  EXPECT_EQ(bytes_of_file(dir / "a.h5"), bytes_of_file(dir / "b.h5"));
+}
+
+/// Changes the lowest bit of the value of a cell whose next one, along the last axis, is in the file too. Rank 0 does it.
+template <class T>
+void flip_bit(const std::string& path, const Extent& extent, Extent cell) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (World().rank == 0) {
+    std::array<T, 2> wanted{cell_value<T>(extent, cell)};
+    ++cell.back();
+    wanted[1] = cell_value<T>(extent, cell);
+    std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+    const std::string bytes(std::istreambuf_iterator<char>(file), {});
+    const std::string_view pattern(reinterpret_cast<const char*>(wanted.data()), sizeof(wanted));
+    const std::size_t place = bytes.find(pattern);
+    ASSERT_NE(place, std::string::npos);
+    file.seekp(static_cast<std::streamoff>(place));
+    file.put(static_cast<char>(bytes[place] ^ 1));
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+template <class T>
+std::string message_of_reading(const std::string& path, const ArrayBox& box) {
+  const Hdf5Reader file(path);
+  std::vector<T> values(static_cast<std::size_t>(box.count()));
+  return error_message(ErrorKind::input, [&] { file.read<T>("u", box, values); });
+}
+
+template <class T>
+void expect_refusal_of_a_flipped_bit(const std::string& path, const Extent& extent) {
+  const ArrayBox whole{.begin = Extent(extent.size(), 0), .end = extent};
+  const std::string wanted = path + ": the values of 'u' are damaged: the checksum of those from [";
+  const std::string message = message_of_reading<T>(path, whole);
+  EXPECT_TRUE(message.starts_with(wanted)) << message;
+  // All but one rank of several have a part of the array that has no damaged value.
+  const World world;
+  const ArrayBox part = slab(extent, 0, world.rank, world.ranks);
+  if (part.count() > 0) EXPECT_TRUE(message_of_reading<T>(path, part).starts_with(wanted));
+  const Hdf5Reader file(path);
+  std::vector<T> row(static_cast<std::size_t>(whole.count() / extent[0]));
+  const std::array<std::int64_t, 1> last{extent[0] - 1};
+  EXPECT_TRUE(error_message(ErrorKind::input, [&] {
+                file.read_rows("u", last, std::span(row));
+              }).starts_with(wanted));
+}
+
+TEST(Hdf5File, NamesAnArrayWithAFlippedBit) {
+  const SharedDirectory dir;
+  const std::string path = dir / "f.h5";
+  for (const auto mode : modes()) {
+    write_whole<double>(path, {13}, 0, mode);
+    flip_bit<double>(path, {13}, {7});
+    expect_refusal_of_a_flipped_bit<double>(path, {13});
+    write_whole<float>(path, {5, 6, 7}, 1, mode);
+    flip_bit<float>(path, {5, 6, 7}, {2, 3, 0});
+    expect_refusal_of_a_flipped_bit<float>(path, {5, 6, 7});
+    write_whole<std::int32_t>(path, {9, 5}, 1, mode);
+    flip_bit<std::int32_t>(path, {9, 5}, {8, 3});
+    expect_refusal_of_a_flipped_bit<std::int32_t>(path, {9, 5});
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+TEST(Hdf5File, VerifiesTheBlocksThatAreRead) {
+  const SharedDirectory dir;
+  const std::string path = dir / "f.h5";
+  const Extent extent = {300, 700};
+  for (const auto mode : modes()) {
+    write_whole<double>(path, extent, 0, mode);
+    expect_whole<double>(path, extent);
+    flip_bit<double>(path, extent, {100, 600});
+    EXPECT_NE(
+        message_of_reading<double>(path, {{200, 690}, {300, 700}}).find("from [0, 350] to [300, 700] is"),
+        std::string::npos);
+    const ArrayBox intact{{50, 0}, {150, 350}};
+    const Hdf5Reader file(path);
+    std::vector<double> values(static_cast<std::size_t>(intact.count()));
+    file.read<double>("u", intact, values);
+    EXPECT_EQ(values, box_values<double>(extent, intact));
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+TEST(Hdf5File, IsReadWithoutChecksumsToo) {
+  const SharedDirectory dir;
+  const std::string path = dir / "f.h5";
+  write_whole<double>(path, {6, 7}, 0, WriteMode::automatic);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (World().rank == 0) {
+    const Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
+    for (const char* name : {checksums_name, checksum_block_name})
+      EXPECT_GE(H5Adelete_by_name(file.id(), "u", name, H5P_DEFAULT), 0);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  expect_whole<double>(path, {6, 7});
+}
+
+TEST(Hdf5File, NamesAnArrayWhoseChecksumsAreOfAnotherOne) {
+  const SharedDirectory dir;
+  const std::string path = dir / "f.h5";
+  write_whole<double>(path, {6, 7}, 0, WriteMode::automatic);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (World().rank == 0) {
+    const Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
+    const Hdf5Handle block(H5Aopen_by_name(file.id(), "u", checksum_block_name, H5P_DEFAULT, H5P_DEFAULT),
+                           H5Aclose);
+    const std::array<std::int64_t, 2> other{3, 7};
+    EXPECT_GE(H5Awrite(block.id(), H5T_NATIVE_INT64, other.data()), 0);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT_EQ(message_of_reading<double>(path, {{0, 0}, {6, 7}}),
+            path + ": the checksums of 'u' are not of as many values");
 }
 
 TEST(Hdf5File, RefusesParallelWritesWithoutParallelHdf5) {

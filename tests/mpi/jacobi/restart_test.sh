@@ -27,4 +27,8 @@ for ranks in 1 3; do
     --restart "$scratch/parts/restart_00000020.h5" --set run.precision=fp32
   expect_text "^VERIFY ok compare-serial" "restart on $ranks ranks"
 done
+
+flip_bit "$scratch/parts/restart_00000020.h5"
+expect_failure 2 "restart_00000020.h5: the values of 'u' are damaged: the checksum of those from .* is [0-9a-f]+, and the file says" \
+  2 "${common[@]}" --steps 40 --out "$scratch/other" --restart "$scratch/parts/restart_00000020.h5" --set run.precision=fp32
 finish

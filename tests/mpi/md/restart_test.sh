@@ -54,4 +54,9 @@ if [[ $(energy_of "$scratch/again" 0 | cut -d ' ' -f 2 | cut -c 1-4) != 3* &&
   $(energy_of "$scratch/again" 0 | cut -d ' ' -f 2 | cut -c 1-6) != 2.9999 ]]; then
   fail "velocities were not drawn anew"
 fi
+
+flip_bit "$scratch/parts/restart_00000030.h5"
+expect_failure 2 "restart_00000030.h5: the values of 'particles/all/[a-z]+/value' are damaged: the checksum of" \
+  2 "${common[@]}" --set "system.cells=[8,8,8]" --set thermostat.kind=nose-hoover --steps 65 --out "$scratch/other" \
+  --restart "$scratch/parts/restart_00000030.h5"
 finish

@@ -27,4 +27,8 @@ expect_success 2 "${common[@]}" --set comm.sharded=true --steps 10 --out "$scrat
 cmp "$scratch/whole/checkpoint_00000010.h5" "$scratch/parts/checkpoint_00000010.h5" || fail "a sharded checkpoint differs"
 expect_success 3 "${common[@]}" --out "$scratch/parts" --restart "$scratch/parts/checkpoint_00000010.h5"
 cmp "$scratch/whole/checkpoint_00000020.h5" "$scratch/parts/checkpoint_00000020.h5" || fail "continued without shards"
+
+flip_bit "$scratch/parts/checkpoint_00000010.h5"
+expect_failure 2 "checkpoint_00000010.h5: the values of '(momentum_of_)?parameters' are damaged: the checksum of" \
+  2 "${common[@]}" --out "$scratch/other" --restart "$scratch/parts/checkpoint_00000010.h5"
 finish
