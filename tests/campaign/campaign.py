@@ -19,6 +19,8 @@ import random
 import secrets
 import shlex
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -49,6 +51,7 @@ class Campaign:
         self.programs = {name: path for name, path in places.items() if path.exists()}
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="campaign-"))
         self.jobs = []
+        self.keeps = False
         self.samples = samples.Samples(self)
 
     def start(self, command, folder, environment, name="run", memory_mb=0):
@@ -85,6 +88,13 @@ def parse_arguments():
     if options.seed is None:
         options.seed = secrets.randbelow(10**6)
     return options, parser
+
+
+def hosts_refusal():
+    """Why there can't be two hosts here; empty where there can."""
+    script = pathlib.Path(__file__).resolve().parents[1] / "support/two_hosts.sh"
+    command = ["bash", "-c", f"source {shlex.quote(str(script))}; two_hosts_refusal"]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
 def draw(seed, number, kinds, apps):
@@ -142,7 +152,9 @@ def run_tries(campaign, options, apps):
         row[2] += bool(problems)
         if problems:
             report(options, apps, number, kind, app, problems, shlex.join(str(part) for part in started[-1]), last_job_text(folder))
-        if not (problems and options.keep):
+        if problems and options.keep:
+            campaign.keeps = True
+        else:
             shutil.rmtree(folder)
         if options.only is not None:
             break
@@ -161,6 +173,11 @@ def print_table(counts):
 
 def main():
     options, parser = parse_arguments()
+    if "hosts" in options.kinds and (reason := hosts_refusal()):
+        print(f"skipped: no two hosts can be made: {reason}")
+        options.kinds.remove("hosts")
+        if not options.kinds:
+            return 77
     campaign = Campaign(options)
     try:
         apps = options.apps.split(",") if options.apps else list(campaign.programs)
@@ -170,7 +187,7 @@ def main():
         total = print_table(run_tries(campaign, options, apps))
     finally:
         campaign.end_jobs()
-        if options.keep and any(campaign.folder.glob("[0-9]*")):
+        if campaign.keeps:
             print(f"failing tries are kept in {campaign.folder}")
         else:
             shutil.rmtree(campaign.folder, ignore_errors=True)
@@ -179,6 +196,5 @@ def main():
 
 if __name__ == "__main__":
     # An interrupted campaign leaves nothing behind either.
-    import signal
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     sys.exit(main())

@@ -4,11 +4,10 @@ import shutil
 
 import checks
 import mutations
-from samples import VARIABLES
+from processes import ALONE
+from samples import CSV, SCOTCH, TOPOLOGY, VARIABLES
 
-# Of memory a program may take what no damaged size may ask for in vain: beyond that allocations fail at once.
 HANG_S = 180
-HOST_MEMORY_KINDS = ("toml", "restart", "state", "idx", "data", "variables", "arguments")
 
 
 def damaged_copy(random, source, folder, is_text):
@@ -74,16 +73,11 @@ def arguments(campaign, random, app, folder):
 
 def traffic(campaign, random, app, folder):
     is_text = random.random() < 0.5 or campaign.samples.traffic() is None
-    good = campaign.samples.text("traffic.csv", samples_csv()) if is_text else campaign.samples.traffic()
+    good = campaign.samples.text("traffic.csv", CSV) if is_text else campaign.samples.traffic()
     path = damaged_copy(random, good, folder, is_text)
     if is_text:
         path = path.rename(path.with_suffix(".csv"))
     return random.choice([["profile", "--traffic", path], ["map", "--traffic", path, "--fabric", "fat-tree"]]), {}
-
-
-def samples_csv():
-    from samples import CSV
-    return CSV
 
 
 def machine(campaign, random, app, folder):
@@ -98,7 +92,6 @@ def placement(campaign, random, app, folder):
 
 
 def fabric(campaign, random, app, folder):
-    from samples import SCOTCH, TOPOLOGY
     kind = random.choice(["probed", "slurm", "scotch"])
     good = {"probed": campaign.samples.probes, "slurm": lambda: campaign.samples.text("topology.conf", TOPOLOGY),
             "scotch": lambda: campaign.samples.text("fabric.tgt", SCOTCH)}[kind]()
@@ -130,7 +123,8 @@ def damage(campaign, random, app, folder):
     arguments_of_case, environment = random.choice(cases_of(campaign, app))(campaign, random, app, folder)
     program = [campaign.programs[app]] if app != "bind" else ["bash", campaign.programs["bind"]]
     out = ["--quiet", "--out", folder / "out"] if app in ("jacobi", "md", "sgd") else []
-    job = campaign.start([*program, *arguments_of_case, *out], folder, environment, memory_mb=campaign.memory_mb)
+    job = campaign.start([*program, *arguments_of_case, *out], folder, {**ALONE, **environment},
+                         memory_mb=campaign.memory_mb)
     if not job.wait(HANG_S):
         return [f"it runs for more than {HANG_S} s"]
     name = {"topo": "selvage-topo", "bind": "bind.sh"}.get(app, app)

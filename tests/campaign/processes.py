@@ -9,6 +9,8 @@ import uuid
 
 VARIABLE = "SELVAGE_TEST_CAMPAIGN"
 POLL_S = 0.05
+# A rank without a launcher otherwise starts a daemon of its own, which takes longer than the program.
+ALONE = {"OMPI_MCA_ess_singleton_isolated": "1"}
 
 
 class Job:

@@ -3,6 +3,8 @@
 import random
 import struct
 
+from processes import ALONE
+
 RICH_TOML = {
     "jacobi": """[case]\nname = "dirichlet"\namplitude = 2.5\n[grid]\ncells = [24, 20]\nperiodic = [false, true]\n[run]\nsteps = 6
 norm_every = 2\ntolerance = 1e-9\nstencil = 9\nsteps_per_exchange = 2\nprecision = "fp32"\noverlap = "host"\nverify = true
@@ -129,7 +131,8 @@ class Samples:
         return self.make(name, write)
 
     def _must(self, command, codes=(0,)):
-        job = self.campaign.start(command, self.folder, {}, name="make")
+        is_launched = command[: len(self.campaign.launcher)] == self.campaign.launcher
+        job = self.campaign.start(command, self.folder, {} if is_launched else ALONE, name="make")
         if not job.wait(300) or job.code not in codes:
             job.end()
             raise RuntimeError(f"a sample can't be made, exit code {job.code}: {' '.join(job.command)}\n"
