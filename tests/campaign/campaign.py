@@ -141,7 +141,9 @@ def run_tries(campaign, options, apps):
         folder.mkdir()
         started = []
         start = campaign.start
-        campaign.start = lambda command, *rest, **more: started.append(command) or start(command, *rest, **more)
+        campaign.start = lambda command, at, environment, **more: (
+            started.append(["env", *(f"{name}={value}" for name, value in environment.items()), *command])
+            or start(command, at, environment, **more))
         try:
             problems = attempt(campaign, chance, kind, app, folder)
         finally:
