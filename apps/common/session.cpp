@@ -38,10 +38,17 @@ std::string text_of(const std::exception& error) {
   return ours->what();
 }
 
+/// Messages quote variables, arguments and files, which may hold what a terminal obeys.
+std::string printable(std::string text) {
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return (c < ' ' && c != '\n' && c != '\t') || c == 0x7f; }, '?');
+  return text;
+}
+
 void print_error(const AppInfo& info, const std::exception& error) {
   std::fflush(stdout);
   // One write, so that the lines of several hosts can't mix.
-  const std::string line = fmt::format("{}: error: {}\n", info.name, text_of(error));
+  const std::string line = fmt::format("{}: error: {}\n", info.name, printable(text_of(error)));
   std::fwrite(line.data(), 1, line.size(), stderr);
   std::fflush(stderr);
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -99,7 +100,10 @@ void print(const std::string& text) {
 }
 
 /// Goes on when standard error takes nothing either: the exit code still tells.
-void complain(const std::string& message) {
+/// Arguments and variables may hold what a terminal obeys, so that is replaced.
+void complain(std::string message) {
+  std::ranges::replace_if(
+      message, [](unsigned char c) { return (c < ' ' && c != '\n' && c != '\t') || c == 0x7f; }, '?');
   (void)std::fputs(fmt::format("selvage-topo: {}\n", message).c_str(), stderr);
 }
 
