@@ -7,7 +7,8 @@ import subprocess
 import time
 import uuid
 
-VARIABLE = "SELVAGE_TEST_CAMPAIGN"
+# The programs remark on variables with their own prefix that nothing reads.
+VARIABLE = "CAMPAIGN_JOB"
 POLL_S = 0.05
 # A rank without a launcher otherwise starts a daemon of its own, which takes longer than the program.
 ALONE = {"OMPI_MCA_ess_singleton_isolated": "1"}
