@@ -47,7 +47,9 @@ move_to_cores() {
   fi
   if [ -z "$cpus" ]; then
     echo "bind.sh: $1 names no cores for rank $rank: they stay as they are" >&2
-  elif ! taskset --cpu-list --pid "$cpus" $$ >/dev/null 2>&1; then
+  # taskset counts up to the number of a thread, however large.
+  elif ! [[ $cpus =~ ^[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*$ ]] ||
+    ! taskset --cpu-list --pid "$cpus" $$ >/dev/null 2>&1; then
     echo "bind.sh: rank $rank can't run on $cpus, as $1 says: its cores stay as they are" >&2
   fi
 }

@@ -39,6 +39,9 @@ printf '%s\n4095\n' "$first_cpu" >"$lists"
 expect "rank 0, .* cores $first_cpu sees" PMI_RANK=0 -- --cores "$lists"
 expect "rank 0, .* gpu 6, cores $first_cpu sees 6" PMI_RANK=0 MPI_LOCALRANKID=0 CUDA_VISIBLE_DEVICES=6 -- --cores "$lists" --one-gpu
 expect "rank 1 can't run on 4095, as .*: its cores stay .* rank 1, " PMI_RANK=1 -- --cores "$lists"
+echo 9223372036854775807.1 >"$lists.large"
+expect "rank 0 can't run on 9223372036854775807.1, as .* rank 0, " PMI_RANK=0 -- --cores "$lists.large"
+rm -f "$lists.large"
 expect 'names no cores for rank 2: they stay .* rank 2, ' PMI_RANK=2 -- --cores "$lists"
 expect '/none names no cores for rank 0: ' PMI_RANK=0 -- --cores /none
 expect 'names no cores for rank unknown: ' A=B -- --cores "$lists"
