@@ -1,3 +1,4 @@
+#include "limits.hpp"
 #include "thrown.hpp"
 
 #include <selvage/comm/trigger.hpp>
@@ -361,6 +362,49 @@ TEST_F(TriggersTest, WorkWithoutAThreadWhenTheCallerProgresses) {
   MPI_Request all_here = MPI_REQUEST_NULL;
   MPI_Ibarrier(MPI_COMM_WORLD, &all_here);
   for (int here = 0; here == 0; MPI_Test(&all_here, &here, MPI_STATUS_IGNORE)) triggers.progress();
+}
+
+/// Without a thread nobody empties the ring until the caller does.
+TEST_F(TriggersTest, ReportWhatFoundNoRoomAndDeliverTheRest) {
+  const ScopedVariable proxy("SELVAGE_PROXY", "caller");
+  const std::string limit = std::to_string(limit_ms(300));
+  const ScopedVariable timeout("SELVAGE_TIMEOUT_MS", limit.c_str());
+  const Context context(MPI_COMM_WORLD);
+  Window window(space_, context, 3 * items * sizeof(std::uint64_t));
+  Triggers triggers(space_, context, {.ids = 8, .ring_entries = 4});
+  TriggeredTransfer transfer = message(0, 1);
+  transfer.window = &window;
+  transfer.target = context.rank();
+  for (std::uint32_t id = 0; id < 8; ++id) triggers.add({id, 1}, transfer, 1);
+  const auto fire = [&](int begin, int end) {
+    Kokkos::parallel_for("fire", Kokkos::RangePolicy<Space>(space_, begin, end),
+                         FireMany{triggers.device(), 8});
+    space_.fence();
+  };
+  const auto completes = [&](std::uint32_t begin, std::uint32_t end, int wanted) {
+    const auto count = [&] {
+      triggers.progress();
+      int complete = 0;
+      for (std::uint32_t id = begin; id < end; ++id)
+        complete += triggers.device().is_complete({id, 1}) ? 1 : 0;
+      return complete;
+    };
+    return detail::poll_until([&] { return count() == wanted; }, 10'000'000'000);
+  };
+  fire(0, 6);
+  EXPECT_TRUE(completes(0, 6, 4));
+  const auto met = thrown_by([&] { triggers.check(); });
+  ASSERT_TRUE(met);
+  EXPECT_EQ(met->kind(), ErrorKind::timeout);
+  EXPECT_EQ(met->message(),
+            "rank " + std::to_string(context.rank()) +
+                " lost 2 triggers of kernels, the first at slot 4: the ring of 4 entries for 8 ids "
+                "stayed full for " +
+                limit + " ms");
+  fire(6, 8);
+  EXPECT_TRUE(completes(6, 8, 2)) << "behind the slots that were lost";
+  EXPECT_NO_THROW(triggers.check());
+  MPI_Barrier(MPI_COMM_WORLD);
 }
 
 }  // namespace

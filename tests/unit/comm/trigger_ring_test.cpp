@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <random>
@@ -51,9 +52,13 @@ TEST(TriggerRing, GivesTriggersInOrderOverManyLaps) {
 TEST(TriggerRing, WhenFullMakesKernelsWaitAndOverwritesNothing) {
   TriggerRing ring = make_ring(4, 20ms);
   for (std::uint64_t epoch = 1; epoch <= 4; ++epoch) ASSERT_TRUE(ring.port().fire({2, epoch}));
-  EXPECT_FALSE(ring.has_lost());
+  EXPECT_EQ(ring.take_losses().count, 0U);
   EXPECT_FALSE(ring.port().fire({2, 99}));
-  EXPECT_TRUE(ring.has_lost());
+  const TriggerRing::Losses losses = ring.take_losses();
+  EXPECT_EQ(losses.count, 1U);
+  EXPECT_EQ(losses.first_slot, 4U);
+  EXPECT_FALSE(losses.is_closed);
+  EXPECT_EQ(ring.take_losses().count, 0U) << "told before";
   for (std::uint64_t epoch = 1; epoch <= 4; ++epoch) {
     const auto word = ring.pop();
     ASSERT_TRUE(word);
@@ -99,8 +104,74 @@ TEST(TriggerRing, LosesNothingOfManyProducersToASlowConsumer) {
   const std::vector<std::uint64_t> seen = drain_slowly(ring, each * producers);
   for (std::thread& thread : threads) thread.join();
   for (int id = 0; id < producers; ++id) EXPECT_EQ(seen[id], each);
-  EXPECT_FALSE(ring.has_lost());
+  EXPECT_EQ(ring.take_losses().count, 0U);
   EXPECT_FALSE(ring.pop());
+}
+
+TEST(TriggerRing, DeliversWhatComesBehindSlotsThatWereLost) {
+  constexpr std::uint64_t capacity = 4;
+  TriggerRing ring = make_ring(capacity, 1ms);
+  std::uint64_t next = 1;
+  for (int lap = 0; lap < 20; ++lap) {
+    std::vector<std::uint64_t> fired;
+    while (ring.port().fire({2, next})) fired.push_back(next++);
+    // More than a ring full, so that a slot is lost in two laps in a row.
+    const int more = static_cast<int>(lap % (capacity + 2));
+    for (int i = 0; i < more; ++i) EXPECT_FALSE(ring.port().fire({2, 9999}));
+    std::vector<std::uint64_t> popped;
+    while (const auto word = ring.pop()) popped.push_back(word->epoch);
+    EXPECT_EQ(popped, fired) << "lap " << lap;
+    ring.release_slots();
+    EXPECT_EQ(ring.take_losses().count, 1U + more);
+  }
+}
+
+TEST(TriggerRing, LosesOnlyWhatItSaysItHasLost) {
+  constexpr std::uint64_t each = 500;
+  constexpr int producers = 4;
+  TriggerRing ring = make_ring(8, 5ms);
+  std::vector<std::vector<std::uint64_t>> fired(producers);
+  std::atomic<int> running = producers;
+  std::vector<std::thread> threads;
+  for (std::uint32_t id = 0; id < producers; ++id) {
+    threads.emplace_back([&, port = ring.port(), id] {
+      for (std::uint64_t epoch = 1; epoch <= each; ++epoch) {
+        if (port.fire({id, epoch})) fired[id].push_back(epoch);
+      }
+      --running;
+    });
+  }
+  std::vector<std::vector<std::uint64_t>> popped(producers);
+  std::uint64_t count = 0;
+  for (bool is_last = false; !is_last;) {
+    is_last = running == 0;
+    while (const auto word = ring.pop()) {
+      popped[word->id].push_back(word->epoch);
+      if (++count % 100 == 0) std::this_thread::sleep_for(12ms);
+    }
+    ring.release_slots();
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::uint64_t lost = producers * each;
+  for (int id = 0; id < producers; ++id) {
+    EXPECT_EQ(popped[id], fired[id]);
+    lost -= fired[id].size();
+  }
+  EXPECT_GT(lost, 0U) << "nothing was tested";
+  EXPECT_EQ(ring.take_losses().count, lost);
+}
+
+TEST(TriggerRing, RefusesWithoutAWaitOnceTooManyWereLost) {
+  TriggerRing ring = make_ring(1, 1ms);
+  ASSERT_TRUE(ring.port().fire({2, 1}));
+  for (std::uint64_t i = 0; i < TriggerPort::most_losses; ++i) EXPECT_FALSE(ring.port().fire({2, 9}));
+  TriggerPort patient = ring.port();
+  patient.timeout_ns = 1'000'000'000'000'000;
+  EXPECT_FALSE(patient.fire({2, 9}));
+  const TriggerRing::Losses losses = ring.take_losses();
+  EXPECT_EQ(losses.count, TriggerPort::most_losses);
+  EXPECT_TRUE(losses.is_closed);
+  EXPECT_TRUE(ring.take_losses().is_closed) << "for good";
 }
 
 TEST(TriggerRing, PublishesWhatWasStoredBeforeATrigger) {

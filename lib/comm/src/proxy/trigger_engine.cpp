@@ -30,7 +30,11 @@ TriggerEngine::~TriggerEngine() {
   if (courier_->serves_windows()) start_rest();
   proxy_.see_off(std::move(courier_));
   const TriggerTable::Leftovers left = table_.leftovers();
-  if (std::uncaught_exceptions() > 0 || left.surplus + left.orphaned + left.unfinished == 0) return;
+  if (std::uncaught_exceptions() > 0) return;
+  if (const auto losses = ring_.take_losses(); losses.count > 0) {
+    fmt::print(stderr, "selvage: {}\n", describe(losses));
+  }
+  if (left.surplus + left.orphaned + left.unfinished == 0) return;
   fmt::print(stderr,
              "selvage: rank {}: triggers left over: {} for tags that had fired, {} for tags never "
              "registered, {} tags "
@@ -80,10 +84,21 @@ bool TriggerEngine::stop() {
 
 void TriggerEngine::check() {
   proxy_.check();
-  if (!ring_.has_lost()) return;
-  throw Error(ErrorKind::timeout,
-              fmt::format("a kernel's trigger was lost: the ring of {} entries stayed full for {} ms",
-                          ring_.port().capacity, ring_.port().timeout_ns / 1'000'000));
+  const TriggerRing::Losses losses = ring_.take_losses();
+  if (losses.count > 0 || losses.is_closed) throw Error(ErrorKind::timeout, describe(losses));
+}
+
+std::string TriggerEngine::describe(const TriggerRing::Losses& losses) const {
+  const TriggerPort& port = ring_.port();
+  const std::string ring = fmt::format("the ring of {} entries for {} ids", port.capacity, running_.size());
+  if (losses.count == 0) {
+    return fmt::format("rank {}: {} has lost {} triggers of kernels and refuses what finds it full",
+                       context_.rank(), ring, TriggerPort::most_losses);
+  }
+  return fmt::format(
+      "rank {} lost {} of kernels, the first at slot {}: {} stayed full for {} ms{}", context_.rank(),
+      losses.count == 1 ? "a trigger" : fmt::format("{} triggers", losses.count), losses.first_slot, ring,
+      port.timeout_ns / 1'000'000, losses.is_closed ? ", too often: it refuses now what finds it full" : "");
 }
 
 void TriggerEngine::enqueue(const TriggerTable::Fired& fired) {

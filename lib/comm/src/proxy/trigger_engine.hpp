@@ -32,7 +32,7 @@ class TriggerEngine final : public Pollable, private TransferWatcher {
   [[nodiscard]] bool stop();
   [[nodiscard]] bool has_thread() const { return proxy_.has_threads(); }
   void progress() { proxy_.progress(); }
-  /// \throws what the proxy met, and Error{timeout} when a kernel gave up waiting for room in the ring
+  /// \throws what the proxy met, and Error{timeout} when kernels gave up waiting for room in the ring
   void check();
 
   bool poll() override;
@@ -45,6 +45,7 @@ class TriggerEngine final : public Pollable, private TransferWatcher {
   void conclude_failed();
   bool drain();
   void start_rest();
+  [[nodiscard]] std::string describe(const TriggerRing::Losses& losses) const;
 
   ContextState& context_;
   Proxy& proxy_;

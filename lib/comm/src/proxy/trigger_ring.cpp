@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -19,7 +20,7 @@ std::size_t TriggerRing::kernel_bytes() {
 }
 
 std::size_t TriggerRing::host_bytes(std::uint64_t capacity, std::uint32_t ids) {
-  return (2 * line + ids * line + capacity) * sizeof(std::uint64_t);
+  return (line + TriggerPort::most_losses + ids * line + capacity) * sizeof(std::uint64_t);
 }
 
 TriggerRing::Memory TriggerRing::allocate(const Executor& executor, std::uint64_t capacity,
@@ -42,7 +43,7 @@ TriggerRing::TriggerRing(Memory memory, std::uint64_t capacity, std::uint32_t id
   auto* kernel = reinterpret_cast<std::uint64_t*>(memory_.kernel.data);
   auto* host = reinterpret_cast<std::uint64_t*>(memory_.host.data);
   tail_ = host;
-  completed_ = host + 2 * line;
+  completed_ = host + line + TriggerPort::most_losses;
   port_.head = kernel;
   port_.known_tail = kernel + line;
   port_.tail = tail_;
@@ -54,11 +55,47 @@ TriggerRing::TriggerRing(Memory memory, std::uint64_t capacity, std::uint32_t id
 }
 
 std::optional<TriggerWord> TriggerRing::pop() {
-  // Acquires from whoever fired: the trigger, and what it stored before.
-  const std::uint64_t word = acquire_word(port_.entries[next_ % port_.capacity]);
-  if (word >> 63 != lap_parity(next_, port_.capacity)) return std::nullopt;
+  do {
+    // Acquires from whoever fired: the trigger, and what it stored before.
+    const std::uint64_t word = acquire_word(port_.entries[next_ % port_.capacity]);
+    if (word >> 63 == lap_parity(next_, port_.capacity)) {
+      ++next_;
+      return TriggerWord::decode(word);
+    }
+    note_given_up();
+  } while (pass_over_given_up());
+  return std::nullopt;
+}
+
+void TriggerRing::note_given_up() {
+  for (; noted_ < TriggerPort::most_losses; ++noted_) {
+    // Acquires from the kernel that it will not write to the slot.
+    const std::uint64_t slot = acquire_word(port_.lost[noted_]);
+    if (slot == 0) return;
+    given_up_.insert(slot - 1);
+  }
+}
+
+bool TriggerRing::pass_over_given_up() {
+  if (given_up_.erase(next_) == 0) return false;
+  // The entry still has the parity of the lap before, which is that of the next one: its trigger would come again.
+  // Nobody else writes here until the slot is given back.
+  release_word(port_.entries[next_ % port_.capacity], lap_parity(next_, port_.capacity) << 63);
   ++next_;
-  return TriggerWord::decode(word);
+  return true;
+}
+
+TriggerRing::Losses TriggerRing::take_losses() {
+  Losses losses;
+  for (; told_ < TriggerPort::most_losses; ++told_) {
+    // Publishes nothing but itself.
+    const std::uint64_t slot = acquire_word(port_.lost[told_]);
+    if (slot == 0) break;
+    losses.first_slot = losses.count == 0 ? slot - 1 : std::min(losses.first_slot, slot - 1);
+    ++losses.count;
+  }
+  losses.is_closed = told_ == TriggerPort::most_losses;
+  return losses;
 }
 
 void TriggerRing::release_slots() {

@@ -116,7 +116,9 @@ class Triggers {
   /// does it.
   void progress();
   /// Throws what the proxy met since the last call: a thread can't throw to its caller.
-  /// \throws Error{usage}, Error{mpi}, Error{cuda}; Error{timeout} when a kernel found the ring full for too long
+  /// \throws Error{usage}, Error{mpi}, Error{cuda}; Error{timeout} when kernels found the ring full for too long: it names
+  ///         the rank, the ring and the first slot, and how many triggers were lost. The ring serves others after that,
+  ///         but for one that has lost 1024: it refuses what finds it full, and each call says so
   void check();
   /// Of the triggers fired so far; call it when no kernel fires.
   [[nodiscard]] Leftovers leftovers();

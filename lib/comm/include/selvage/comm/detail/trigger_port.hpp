@@ -68,7 +68,7 @@ class TriggerPort {
   /// Counts `count` (below 2^28) for the tag. What this item stored before, and what it saw of other items'
   /// stores through a team barrier, is in the message when it is the one that reaches the threshold.
   /// \return false when the ring stayed full until the time limit; the trigger is lost then, and Triggers
-  ///         says so
+  ///         says so. Others, also behind it, are not
   KOKKOS_FUNCTION bool fire(TriggerTag tag, std::uint32_t count = 1) const {
     return push(detail::TriggerKind::count, tag, count);
   }
@@ -103,11 +103,15 @@ class TriggerPort {
     return tag.id * words_per_line + tag.epoch % TriggerTag::epochs_in_flight;
   }
 
+  /// As many slots may be given up for want of room; then the ring refuses what finds it full.
+  static constexpr std::uint64_t most_losses = 1024;
+  static constexpr std::uint64_t losses_word = 1;  ///< of `head`: how many have been
+
   std::uint64_t* head = nullptr;        ///< the next free slot; kernel's memory, kernels alone
   std::uint64_t* known_tail = nullptr;  ///< at most *tail; kernel's memory, kernels alone
   std::uint64_t* entries = nullptr;     ///< host memory; written by kernels
   const std::uint64_t* tail = nullptr;  ///< the oldest slot in use; host memory, written by the proxy
-  std::uint64_t* lost = nullptr;        ///< nonzero once a trigger was lost; host memory, written by kernels
+  std::uint64_t* lost = nullptr;  ///< by loss: the slot given up, plus 1; host memory, written by kernels
   const std::uint64_t* completed = nullptr;  ///< by id, a line each; host memory, written by the proxy
   std::uint64_t capacity = 0;
   std::uint64_t timeout_ns = 0;
@@ -116,8 +120,7 @@ class TriggerPort {
   KOKKOS_FUNCTION bool push(detail::TriggerKind kind, TriggerTag tag, std::uint32_t argument) const {
     const std::uint64_t slot = detail::count_in(*head, 1) - 1;
     if (!wait_for_room(slot)) {
-      // Publishes nothing but itself.
-      detail::release_word(*lost, 1);
+      give_up(slot);
       return false;
     }
     const detail::TriggerWord word{kind, tag.id, static_cast<std::uint32_t>(tag.epoch), argument};
@@ -129,6 +132,7 @@ class TriggerPort {
   /// The proxy's tail is read, across the bus, only when the ring looks full by what kernels know of it.
   KOKKOS_FUNCTION bool wait_for_room(std::uint64_t slot) const {
     if (has_room(slot, detail::acquire_word(*known_tail))) return true;
+    if (detail::peek(head[losses_word]) >= most_losses) return false;
     return detail::poll_until(
         [&] {
           // Acquires that the proxy has read the entry that this slot overwrites.
@@ -138,6 +142,12 @@ class TriggerPort {
           return has_room(slot, seen);
         },
         timeout_ns);
+  }
+  /// The proxy passes over the slot: it would wait for it, and for all behind it, without end.
+  KOKKOS_FUNCTION void give_up(std::uint64_t slot) const {
+    const std::uint64_t losses = detail::count_in(head[losses_word], 1);
+    // Publishes to the proxy: nothing will be written to this slot in this lap.
+    if (losses <= most_losses) detail::release_word(lost[losses - 1], slot + 1);
   }
   [[nodiscard]] KOKKOS_FUNCTION bool has_room(std::uint64_t slot, std::uint64_t seen_tail) const {
     return static_cast<std::int64_t>(slot - seen_tail) < static_cast<std::int64_t>(capacity);
