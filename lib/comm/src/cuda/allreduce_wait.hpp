@@ -62,7 +62,7 @@ template <class Vote, class IsHere, class Report>
     }
     const std::uint64_t now = clock_ns();
     if (start == 0) start = now;
-    if (Vote::any(*const_cast<volatile std::uint32_t*>(&program.state->failed) != 0)) return false;
+    if (Vote::any(peek(program.state->failed) != 0)) return false;
     if (!Vote::any(now - start > program.timeout_ns)) continue;
     report();
     return false;

@@ -26,7 +26,7 @@ __device__ inline void report_fault(const PeerProgram& program, const DevicePeer
       // Acquires what the peer released: its stores to this rank's memory, or that it is past its reads.
       if (has_reached(acquire_epoch(flag), wanted)) return true;
     }
-    if (*const_cast<volatile std::uint32_t*>(&program.state->failed) != 0) return false;
+    if (peek(program.state->failed) != 0) return false;
     if (clock_ns() - start > program.timeout_ns) {
       report_fault(program, peer, if_late, wanted, acquire_epoch(flag), {});
       return false;

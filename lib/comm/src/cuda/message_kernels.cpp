@@ -42,9 +42,9 @@ __global__ void __launch_bounds__(threads) wait_kernel(MessageProgram program, M
   const MessagePort& port = program.port;
   for (std::uint32_t i = threadIdx.x; i < port.count; i += blockDim.x) {
     if (!selection.has(port.messages[i])) continue;
-    const volatile std::uint32_t* failed = program.failed;
     // Acquires from the proxy: what the message brought, or that its buffer is free.
-    const bool ended = poll_until([&] { return *failed != 0 || port.is_complete(i); }, program.timeout_ns);
+    const bool ended =
+        poll_until([&] { return peek(*program.failed) != 0 || port.is_complete(i); }, program.timeout_ns);
     if (!ended) report_late(program, i);
   }
 }
