@@ -3,6 +3,7 @@
 #include "context/context_state.hpp"
 #include "memory/window_state.hpp"
 #include "proxy/command_queue.hpp"
+#include "proxy/receiver.hpp"
 #include "thrown.hpp"
 #include "transports/call_off.hpp"
 
@@ -16,9 +17,19 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <thread>
 #include <vector>
+
+namespace {
+bool can_cancel = true;
+}  // namespace
+
+/// In place of MPI's: cancels nothing while a message that has begun to come is pretended.
+extern "C" int MPI_Cancel(MPI_Request* request) {
+  return can_cancel ? PMPI_Cancel(request) : MPI_SUCCESS;
+}
 
 namespace selvage::test {
 namespace {
@@ -130,6 +141,17 @@ TEST(CallOff, TellsWhoseMemoryMpiStillWrites) {
     EXPECT_EQ(landing, message);
     EXPECT_TRUE(detail::call_off(request)) << "it has come";
   }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST(Receiver, EndsAtOnceThoughItsReceiveCanNotBeCalledOff) {
+  const Context context(MPI_COMM_WORLD);
+  const detail::WindowTable windows;
+  auto receiver =
+      std::make_unique<detail::Receiver>(*context.state(), windows, context.state()->take_tags(1));
+  can_cancel = false;
+  receiver.reset();
+  can_cancel = true;
   MPI_Barrier(MPI_COMM_WORLD);
 }
 

@@ -1,7 +1,10 @@
 #include "proxy/command_fetch.hpp"
 
+#include <selvage/error.hpp>
+
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -118,9 +121,44 @@ TEST(FetchingAtLast, BringsAllThatWasWritten) {
   EXPECT_TRUE(fetch.progress()) << "has counted, and brings the slot";
   slots[1].payload = 7;
   producers[0].written = 2;
-  fetch.catch_up();
+  fetch.catch_up(std::chrono::seconds(20));
   EXPECT_EQ(fetch.fetched(0), 2U);
   EXPECT_EQ(fetch.slots(0)[1].payload, 7U);
+}
+
+/// Of a GPU that has stopped.
+class StuckCopier final : public Copier {
+ public:
+  explicit StuckCopier(bool& is_gone) : is_gone_(is_gone) {}
+  ~StuckCopier() override { is_gone_ = true; }
+  void copy(std::byte*, const std::byte*, std::size_t) override {}
+  void copy(const selvage::detail::CopyBox&) override {}
+  void release(std::uint64_t&, std::uint64_t) override {}
+  [[nodiscard]] std::uint64_t mark() override { return 1; }
+  [[nodiscard]] bool has_done(std::uint64_t) override { return false; }
+
+ private:
+  bool& is_gone_;
+};
+
+TEST(FetchingAtLast, LeavesBehindWhatIsNotHereInTime) {
+  using namespace std::chrono_literals;
+  std::vector<CommandProducer> producers(1);
+  std::vector<Command> slots(4);
+  std::vector<std::byte> kept(CommandFetch::kept_bytes(1, slots.size()));
+  bool is_gone = false;
+  {
+    CommandFetch fetch(producers.data(), slots.data(), 1, slots.size(), kept.data(),
+                       std::make_unique<StuckCopier>(is_gone));
+    fetch.add(0);
+    EXPECT_THROW(fetch.catch_up(20ms), Error);
+    EXPECT_FALSE(fetch.end(1h)) << "has waited before";
+  }
+  EXPECT_FALSE(is_gone) << "its copies may still run";
+  EXPECT_FALSE(detail::retire(std::make_unique<StuckCopier>(is_gone), 20ms));
+  EXPECT_FALSE(is_gone);
+  EXPECT_TRUE(detail::retire(detail::make_host_copier(), 0ms));
+  EXPECT_TRUE(detail::retire(nullptr, 0ms));
 }
 
 TEST_F(Fetching, GoesRoundTheEndOfARing) {

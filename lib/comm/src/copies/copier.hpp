@@ -2,6 +2,7 @@
 
 #include <selvage/comm/detail/copy_box.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -24,6 +25,10 @@ class Copier {
   [[nodiscard]] virtual std::uint64_t mark() = 0;
   [[nodiscard]] virtual bool has_done(std::uint64_t ticket) = 0;
 };
+
+/// Ends a copier, once what it was asked for is done. \return false: not in time, or it can't be known; the copier is left behind
+///         then for good, and so must be what it copies
+[[nodiscard]] bool retire(std::unique_ptr<Copier> copier, std::chrono::milliseconds longest) noexcept;
 
 /// The calling thread copies, at once.
 [[nodiscard]] std::unique_ptr<Copier> make_host_copier();

@@ -1,7 +1,9 @@
+#include "context/wait.hpp"
 #include "copier.hpp"
 
 #include <selvage/comm/detail/host_copy.hpp>
 #include <selvage/comm/detail/signal.hpp>
+#include <selvage/error.hpp>
 
 #include <cstring>
 
@@ -21,6 +23,21 @@ class HostCopier final : public Copier {
 };
 
 }  // namespace
+
+bool retire(std::unique_ptr<Copier> copier, std::chrono::milliseconds longest) noexcept {
+  if (!copier) return true;
+  try {
+    const std::uint64_t ticket = copier->mark();
+    Deadline deadline(longest);
+    bool is_done = copier->has_done(ticket);
+    for (; !is_done && !deadline.passed(); is_done = copier->has_done(ticket)) yield_core();
+    if (is_done) return true;
+  } catch (const Error&) {
+    // A GPU that answers no more may still copy.
+  }
+  static_cast<void>(copier.release());
+  return false;
+}
 
 std::unique_ptr<Copier> make_host_copier() {
   return std::make_unique<HostCopier>();

@@ -1,6 +1,7 @@
 #include "device/device_line.hpp"
 
 #include "check.hpp"
+#include "context/wait.hpp"
 #include "device_memory.hpp"
 #include "message_kernels.hpp"
 
@@ -36,8 +37,13 @@ class CudaLine final : public DeviceLine {
     note_last(stream);
   }
 
-  void drain() noexcept override {
-    while (cudaEventQuery(last_) == cudaErrorNotReady) yield_core();
+  bool drain(std::chrono::milliseconds longest) noexcept override {
+    Deadline deadline(longest);
+    while (cudaEventQuery(last_) == cudaErrorNotReady) {
+      if (deadline.passed()) return false;
+      yield_core();
+    }
+    return true;
   }
 
   void check() override {

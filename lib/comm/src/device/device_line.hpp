@@ -2,6 +2,7 @@
 
 #include "proxy/message_line.hpp"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,9 +21,9 @@ class DeviceLine {
   virtual void start(Executor& executor, const MessageSelection& selection) = 0;
   /// Enqueues a kernel that waits until the messages are complete.
   virtual void wait(Executor& executor, const MessageSelection& selection) = 0;
-  /// Returns when the kernels enqueued so far have ended. Before anything is freed: they use what would be, and
-  /// freeing device memory stops the proxy that they wait for.
-  virtual void drain() noexcept = 0;
+  /// Waits until the kernels enqueued so far have ended. Before anything is freed: they use what would be, and
+  /// freeing device memory stops the proxy that they wait for. \return false: not in time; all that they use must stay
+  [[nodiscard]] virtual bool drain(std::chrono::milliseconds longest) noexcept = 0;
   /// Throws what a kernel's wait has found, once. \throws Error{timeout}
   virtual void check() = 0;
 };

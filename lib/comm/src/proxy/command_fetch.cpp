@@ -1,5 +1,7 @@
 #include "command_fetch.hpp"
 
+#include "context/wait.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -33,12 +35,22 @@ bool CommandFetch::progress() {
   return true;
 }
 
-void CommandFetch::catch_up() {
+void CommandFetch::catch_up(std::chrono::milliseconds longest) {
   // What is underway may have been counted before the last commands.
-  while (state_ != State::idle) static_cast<void>(progress());
-  do {
+  int rounds_left = state_ == State::idle ? 1 : 2;
+  const auto is_here = [&] {
     static_cast<void>(progress());
-  } while (state_ != State::idle);
+    if (state_ == State::idle) --rounds_left;
+    return rounds_left == 0;
+  };
+  is_late_ = true;
+  wait_until(longest, true, is_here, [] { return "the last commands of kernels to be fetched"; });
+  is_late_ = false;
+}
+
+bool CommandFetch::end(std::chrono::milliseconds longest) noexcept {
+  // Nobody waits twice for the same.
+  return retire(std::move(copier_), is_late_ ? std::chrono::milliseconds(0) : longest);
 }
 
 void CommandFetch::count() {

@@ -5,6 +5,7 @@
 #include <selvage/comm/detail/command_port.hpp>
 #include <selvage/comm/detail/executor.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -26,8 +27,11 @@ class CommandFetch {
   void add(int ring);
   /// Never blocks. \return whether slots have come or are coming \throws Error{cuda}
   bool progress();
-  /// Waits until all that kernels have written before is here; kernels needn't do anything for that. \throws Error{cuda}
-  void catch_up();
+  /// Waits until all that kernels have written before is here; kernels needn't do anything for that.
+  /// \throws Error{cuda}, Error{timeout}
+  void catch_up(std::chrono::milliseconds longest);
+  /// The last call. \return false: copies may still read the rings and write to what is kept, which must all stay
+  [[nodiscard]] bool end(std::chrono::milliseconds longest) noexcept;
 
   /// A ring's slots, here.
   [[nodiscard]] const Command* slots(int ring) const { return kept_slots_ + ring * capacity_; }
@@ -52,6 +56,7 @@ class CommandFetch {
   std::unique_ptr<Copier> copier_;
   std::uint64_t ticket_ = 0;
   State state_ = State::idle;
+  bool is_late_ = false;  ///< catch_up() has waited in vain
 };
 
 }  // namespace selvage::detail

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdio>
 #include <cstring>
@@ -169,9 +170,9 @@ void CommandService::remote_done(std::uint64_t cookie) {
   free_cookies_.push_back(cookie);
 }
 
-std::unique_ptr<Courier> CommandService::release() {
+std::unique_ptr<Courier> CommandService::release(std::chrono::milliseconds longest) {
   if (!courier_->serves_windows()) return std::move(courier_);
-  fetch_rest();
+  fetch_rest(longest);
   for (CommandRing& ring : rings_) {
     if (ring.is_held) finish(ring);
     while (has_next(ring, ring.slots[ring.done % capacity_])) {
@@ -182,10 +183,10 @@ std::unique_ptr<Courier> CommandService::release() {
   return std::move(courier_);
 }
 
-void CommandService::fetch_rest() const {
+void CommandService::fetch_rest(std::chrono::milliseconds longest) const {
   if (!fetch_) return;
   try {
-    fetch_->catch_up();
+    fetch_->catch_up(longest);
   } catch (const Error& error) {
     fmt::print(stderr, "selvage: {}\n", error.what());
   }
@@ -202,10 +203,10 @@ void CommandService::start_put(const Command& command) {
 
 CommandRings::CommandRings(ContextState& context, const Executor& executor, const Sizes& sizes,
                            const WindowState* window)
-    : proxy_(context.proxy()) {
+    : proxy_(context.proxy()), timeout_(context.timeout()) {
   require_valid(sizes);
   allocate(executor, sizes);
-  port_.timeout_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(context.timeout()).count());
+  port_.timeout_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(timeout_).count());
   if (window != nullptr) port_.window = reinterpret_cast<std::uint64_t>(window->local.data);
   make_services(executor, sizes, window);
 }
@@ -265,10 +266,16 @@ bool CommandRings::stop() {
 }
 
 CommandRings::~CommandRings() {
+  bool has_ended = true;
   for (std::size_t i = 0; i < services_.size(); ++i) {
     proxy_.helper(static_cast<int>(i)).remove(*services_[i]);
-    proxy_.see_off(services_[i]->release());
+    proxy_.see_off(services_[i]->release(timeout_));
+    has_ended = services_[i]->end_fetch(timeout_) && has_ended;
   }
+  if (has_ended) return;
+  // Copies may still read or write it.
+  static_cast<void>(new std::array<Buffer, 2>{std::move(kernel_memory_), std::move(slots_)});
+  static_cast<void>(new std::vector<Buffer>(std::move(fetched_memory_)));
 }
 
 }  // namespace selvage::detail

@@ -6,6 +6,7 @@
 #include <selvage/comm/detail/command_port.hpp>
 #include <selvage/comm/options.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -43,7 +44,11 @@ class CommandService final : public Pollable, private TransferWatcher {
   bool poll() override;
   /// The end of the rings: starts the puts that are left in them, and prints which can't be. \return what carries them;
   /// this must not be polled any more
-  [[nodiscard]] std::unique_ptr<Courier> release();
+  [[nodiscard]] std::unique_ptr<Courier> release(std::chrono::milliseconds longest);
+  /// After release(). \return whether nothing is fetched from the rings any more; else their memory must stay
+  [[nodiscard]] bool end_fetch(std::chrono::milliseconds longest) noexcept {
+    return !fetch_ || fetch_->end(longest);
+  }
 
  private:
   void local_done(std::uint64_t cookie) override;
@@ -60,7 +65,7 @@ class CommandService final : public Pollable, private TransferWatcher {
   bool serve(std::size_t index);
   [[nodiscard]] bool has_next(const CommandRing& ring, const Command& slot) const;
   void start(const Command& command, std::size_t index);
-  void fetch_rest() const;
+  void fetch_rest(std::chrono::milliseconds longest) const;
   void start_put(const Command& command);
   [[nodiscard]] NetworkOperation operation_of(const Command& command) const;
   [[nodiscard]] std::uint64_t keep(const Underway& transfer);
@@ -111,6 +116,7 @@ class CommandRings {
   void make_services(const Executor& executor, const Sizes& sizes, const WindowState* window);
 
   Proxy& proxy_;
+  std::chrono::milliseconds timeout_;
   Buffer kernel_memory_;
   Buffer host_memory_;
   Buffer slots_;                        ///< in the kernel's memory; null where they are in host_memory_

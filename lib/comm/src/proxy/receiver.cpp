@@ -1,6 +1,7 @@
 #include "receiver.hpp"
 
 #include "context/message_size.hpp"
+#include "transports/call_off.hpp"
 
 #include <cstring>
 #include <iterator>
@@ -19,29 +20,33 @@ Receiver::Receiver(ContextState& context, const WindowTable& windows, int header
   listen();
 }
 
+/// What MPI or a GPU still reads or writes is left behind.
 Receiver::~Receiver() {
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (finalized) return;
-  if (request_ != MPI_REQUEST_NULL) {
-    MPI_Cancel(&request_);
-    MPI_Wait(&request_, MPI_STATUS_IGNORE);
+  if (finalized == 0) end_messages();
+  const bool is_copied = retire(std::move(device_copier_), context_.timeout());
+  if (is_copied && (answers_.empty() || finalized != 0)) return;
+  static_cast<void>(new std::list<Answer>(std::move(answers_)));
+}
+
+void Receiver::end_messages() noexcept {
+  if (!call_off(request_)) {
+    context_.give_up();
+    static_cast<void>(incoming_.release());
   }
   try {
     static_cast<void>(advance_answers());
   } catch (const Error&) {
     // What it broke off is left behind with the rest.
   }
-  if (answers_.empty()) return;
-  // MPI still reads or writes them.
-  context_.give_up();
-  static_cast<void>(new std::list<Answer>(std::move(answers_)));
+  if (!answers_.empty()) context_.give_up();
 }
 
 /// One at a time: payloads are matched in the order of their headers.
 void Receiver::listen() {
-  check_mpi(MPI_Irecv(&incoming_, sizeof incoming_, MPI_BYTE, MPI_ANY_SOURCE, header_tag_, context_.comm(),
-                      &request_),
+  check_mpi(MPI_Irecv(incoming_.get(), sizeof(CourierHeader), MPI_BYTE, MPI_ANY_SOURCE, header_tag_,
+                      context_.comm(), &request_),
             "MPI_Irecv");
 }
 
@@ -53,7 +58,7 @@ bool Receiver::poll() {
     check_mpi(MPI_Test(&request_, &arrived, &status), "MPI_Test");
     if (arrived == 0) break;
     busy = true;
-    const CourierHeader header = incoming_;
+    const CourierHeader header = *incoming_;
     listen();
     handle(header, status.MPI_SOURCE);
   }

@@ -41,6 +41,7 @@ class Receiver final : public Pollable {
   };
 
   void listen();
+  void end_messages() noexcept;
   void handle(const CourierHeader& header, int rank);
   void land(const CourierHeader& header, int rank);
   void reply(const CourierHeader& header, int rank);
@@ -60,9 +61,9 @@ class Receiver final : public Pollable {
   const WindowTable& windows_;
   int header_tag_;
   std::list<Answer> answers_;
-  std::unique_ptr<Copier> host_copier_;  ///< before what it copies goes, it ends
+  std::unique_ptr<Copier> host_copier_;
   std::unique_ptr<Copier> device_copier_;
-  CourierHeader incoming_;
+  std::unique_ptr<CourierHeader> incoming_ = std::make_unique<CourierHeader>();
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 

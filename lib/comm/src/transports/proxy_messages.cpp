@@ -20,7 +20,9 @@ Command message_of(const PackedBlock& block, std::size_t field, CommandKind kind
 }  // namespace
 
 ProxyMessages::ProxyMessages(const TransportParts& parts, Wire carrier)
-    : carrier_(carrier), staged_(carrier == Wire::staged && !parts.executor.runs_on_host()) {
+    : context_(parts.context),
+      carrier_(carrier),
+      staged_(carrier == Wire::staged && !parts.executor.runs_on_host()) {
   for (const PeerPlan& plan : parts.peers) peers_.emplace_back(parts, plan, carrier);
   if (carrier == Wire::mapped) mapped_ = std::make_unique<MappedMessages>(parts, peers_);
   std::vector<PlannedMessage> messages = plan_messages(parts);
@@ -33,14 +35,19 @@ ProxyMessages::~ProxyMessages() {
   unmap();
 }
 
-/// What the proxy or MPI still reads or writes after a timeout must not be freed.
+/// What kernels, the proxy or MPI still read or write after a timeout must not be freed.
 void ProxyMessages::unmap() noexcept {
   if (!line_) return;
-  if (device_line_) device_line_->drain();
+  const bool has_drained = !device_line_ || device_line_->drain(context_.timeout());
   const bool is_idle = line_->stop();
+  if (!has_drained) {
+    context_.give_up();
+    static_cast<void>(device_line_.release());
+    static_cast<void>(line_.release());
+  }
   device_line_.reset();
   line_.reset();
-  if (is_idle) {
+  if (is_idle && has_drained) {
     mapped_.reset();
     return;
   }

@@ -36,6 +36,7 @@ class ProxyMessages final : public HaloTransport {
   void deliver(const Step& step, std::uint32_t message);
   bool progress_on_device(const Step& step);
 
+  ContextState& context_;
   Wire carrier_;
   bool staged_;
   std::vector<PackedPeer> peers_;
