@@ -146,7 +146,7 @@ TEST(CallOff, TellsWhoseMemoryMpiStillWrites) {
 
 TEST(Receiver, EndsAtOnceThoughItsReceiveCanNotBeCalledOff) {
   const Context context(MPI_COMM_WORLD);
-  const detail::WindowTable windows;
+  detail::WindowTable windows;
   auto receiver =
       std::make_unique<detail::Receiver>(*context.state(), windows, context.state()->take_tags(1));
   can_cancel = false;
