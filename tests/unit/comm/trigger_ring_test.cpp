@@ -162,7 +162,7 @@ TEST(TriggerRing, LosesOnlyWhatItSaysItHasLost) {
 }
 
 TEST(TriggerRing, RefusesWithoutAWaitOnceTooManyWereLost) {
-  TriggerRing ring = make_ring(1, 1ms);
+  TriggerRing ring = make_ring(1, 0ms);
   ASSERT_TRUE(ring.port().fire({2, 1}));
   for (std::uint64_t i = 0; i < TriggerPort::most_losses; ++i) EXPECT_FALSE(ring.port().fire({2, 9}));
   TriggerPort patient = ring.port();
