@@ -57,10 +57,11 @@ expect_failure() {
   if ! grep -qE -- "^$app: error:.*($regex)" "$scratch/output"; then fail "no message matches '$regex': $*"; fi
 }
 
-# flip_bit FILE: the lowest bit of the byte in the middle, which in a file of numbers is one of them.
+# flip_bit FILE: the lowest bit of a byte past the middle. In HDF5 files of some kilobytes or more it is one of a value: in the
+# middle itself, a file of two arrays has what describes the second one.
 flip_bit() {
   local place byte
-  place=$(($(stat -c %s "$1") / 2))
+  place=$(($(stat -c %s "$1") * 5 / 8))
   byte=$(od -An -tu1 -j "$place" -N 1 "$1")
   # shellcheck disable=SC2059 # the byte is the format
   printf "\\x$(printf %x $((byte ^ 1)))" | dd of="$1" bs=1 seek="$place" conv=notrunc status=none

@@ -28,7 +28,11 @@ cmp "$scratch/whole/checkpoint_00000010.h5" "$scratch/parts/checkpoint_00000010.
 expect_success 3 "${common[@]}" --out "$scratch/parts" --restart "$scratch/parts/checkpoint_00000010.h5"
 cmp "$scratch/whole/checkpoint_00000020.h5" "$scratch/parts/checkpoint_00000020.h5" || fail "continued without shards"
 
+# Of so many parameters that a flipped bit is one of theirs, or of their momentum.
+wide=("${common[@]}" --set "model.hidden=[512]")
+rm -rf "$scratch/parts"
+expect_success 1 "${wide[@]}" --steps 10 --out "$scratch/parts"
 flip_bit "$scratch/parts/checkpoint_00000010.h5"
 expect_failure 2 "checkpoint_00000010.h5: the values of '(momentum_of_)?parameters' are damaged: the checksum of" \
-  2 "${common[@]}" --out "$scratch/other" --restart "$scratch/parts/checkpoint_00000010.h5"
+  2 "${wide[@]}" --out "$scratch/other" --restart "$scratch/parts/checkpoint_00000010.h5"
 finish
