@@ -114,17 +114,22 @@ void ChecksumBlocks::add_bits(const ArrayBox& box, const std::byte* values,
   const Index of_block = padded(block_, 1);
   const Index begin = padded(box.begin, 0);
   const Index end = padded(box.end, 1);
+  // Where rows lie next to each other, a block's are one run: rows may be as short as an atom's coordinates.
+  const bool has_whole_rows = begin[2] == 0 && end[2] == cells[2] && of_block[2] >= cells[2];
   for (std::int64_t i = begin[0]; i < end[0]; ++i) {
-    for (std::int64_t j = begin[1]; j < end[1]; ++j) {
-      const std::int64_t row = (i / of_block[0] * blocks_[1] + j / of_block[1]) * blocks_[2];
+    for (std::int64_t j = begin[1]; j < end[1];) {
+      const std::int64_t first_block = (i / of_block[0] * blocks_[1] + j / of_block[1]) * blocks_[2];
+      const std::int64_t row = (i * cells[1] + j) * cells[2];
+      const std::int64_t rows =
+          has_whole_rows ? std::min(end[1], (j / of_block[1] + 1) * of_block[1]) - j : 1;
       for (std::int64_t k = begin[2]; k < end[2];) {
         const std::int64_t block = k / of_block[2];
-        const std::int64_t count = std::min(end[2], (block + 1) * of_block[2]) - k;
-        const std::int64_t place = (i * cells[1] + j) * cells[2] + k;
-        sums[static_cast<std::size_t>(row + block)] += sum_of<Bits>(values, place, count);
-        values += count * static_cast<std::int64_t>(sizeof(Bits));
-        k += count;
+        const std::int64_t of_row = std::min(end[2], (block + 1) * of_block[2]) - k;
+        sums[static_cast<std::size_t>(first_block + block)] += sum_of<Bits>(values, row + k, rows * of_row);
+        values += rows * of_row * static_cast<std::int64_t>(sizeof(Bits));
+        k += of_row;
       }
+      j += rows;
     }
   }
 }

@@ -47,6 +47,16 @@ TEST(ChecksumBlocks, DoNotDependOnThePartsThatAddThemUp) {
   EXPECT_TRUE(blocks.touching({{3, 2}, {3, 4}}).empty());
 }
 
+TEST(ChecksumBlocks, OfWholeRowsDoNotDependOnThePartsEither) {
+  const std::vector<std::int64_t> extent{9, 3};
+  std::vector<float> values(27);
+  std::iota(values.begin(), values.end(), 1.0F);
+  const ChecksumBlocks blocks(extent, std::vector<std::int64_t>{4, 3});
+  const auto whole = sums_of(blocks, {{{0, 0}, {9, 3}}}, extent, values);
+  EXPECT_EQ(sums_of(blocks, {{{0, 0}, {9, 1}}, {{0, 1}, {9, 3}}}, extent, values), whole);
+  EXPECT_EQ(sums_of(blocks, {{{0, 0}, {2, 3}}, {{2, 0}, {7, 3}}, {{7, 0}, {9, 3}}}, extent, values), whole);
+}
+
 TEST(ChecksumBlocks, SeeValuesThatHaveChangedPlaces) {
   const std::vector<std::int64_t> extent{2, 2};
   const ChecksumBlocks blocks(extent, ElementType::float32);
