@@ -270,17 +270,25 @@ TEST(Hdf5File, VerifiesTheBlocksThatAreRead) {
   }
 }
 
+/// Rank 0 changes the array "u" of a file that all ranks have written.
+template <class Change>
+void change_array(const std::string& path, const Change& change) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (World().rank == 0) {
+    const Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
+    const Hdf5Handle array(H5Dopen2(file.id(), "u", H5P_DEFAULT), H5Dclose);
+    change(array.id());
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 TEST(Hdf5File, IsReadWithoutChecksumsToo) {
   const SharedDirectory dir;
   const std::string path = dir / "f.h5";
   write_whole<double>(path, {6, 7}, 0, WriteMode::automatic);
-  MPI_Barrier(MPI_COMM_WORLD);
-  if (World().rank == 0) {
-    const Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
-    for (const char* name : {checksums_name, checksum_block_name})
-      EXPECT_GE(H5Adelete_by_name(file.id(), "u", name, H5P_DEFAULT), 0);
-  }
-  MPI_Barrier(MPI_COMM_WORLD);
+  change_array(path, [](hid_t array) {
+    for (const char* name : {checksums_name, checksum_block_name}) EXPECT_GE(H5Adelete(array, name), 0);
+  });
   expect_whole<double>(path, {6, 7});
 }
 
@@ -288,16 +296,11 @@ TEST(Hdf5File, NamesAnArrayWhoseChecksumsAreOfAnotherOne) {
   const SharedDirectory dir;
   const std::string path = dir / "f.h5";
   write_whole<double>(path, {6, 7}, 0, WriteMode::automatic);
-  MPI_Barrier(MPI_COMM_WORLD);
-  if (World().rank == 0) {
-    const Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
-    // HDF5 1.10 can't write to an attribute that was opened by its object's name.
-    const Hdf5Handle array(H5Dopen2(file.id(), "u", H5P_DEFAULT), H5Dclose);
-    const Hdf5Handle block(H5Aopen(array.id(), checksum_block_name, H5P_DEFAULT), H5Aclose);
+  change_array(path, [](hid_t array) {
+    const Hdf5Handle block(H5Aopen(array, checksum_block_name, H5P_DEFAULT), H5Aclose);
     const std::array<std::int64_t, 2> other{3, 7};
     EXPECT_GE(H5Awrite(block.id(), H5T_NATIVE_INT64, other.data()), 0);
-  }
-  MPI_Barrier(MPI_COMM_WORLD);
+  });
   EXPECT_EQ(message_of_reading<double>(path, {{0, 0}, {6, 7}}),
             path + ": the checksums of 'u' are not of as many values");
 }
