@@ -30,9 +30,12 @@ set(SELVAGE_TEST_ENVIRONMENT
     # MPI's own threads synchronise by means that the thread sanitizer, which didn't compile them, can't see.
     TSAN_OPTIONS=ignore_noninstrumented_modules=1)
 
-function(selvage_finish_test name labels timeout_s processors environment properties)
+# Only a test that hangs takes so long, on the slowest of machines.
+set(SELVAGE_TEST_LIMIT_S 900)
+
+function(selvage_finish_test name labels processors environment properties)
   set_tests_properties(
-    ${name} PROPERTIES LABELS "${labels}" TIMEOUT "${timeout_s}" PROCESSORS "${processors}"
+    ${name} PROPERTIES LABELS "${labels}" TIMEOUT ${SELVAGE_TEST_LIMIT_S} PROCESSORS "${processors}"
                        ENVIRONMENT "${SELVAGE_TEST_ENVIRONMENT};${environment}")
   if(properties)
     set_tests_properties(${name} PROPERTIES ${properties})
@@ -82,13 +85,10 @@ endfunction()
 # With `kind` as selvage_add_test_program takes it. A macro for its variables to reach the caller; PARSE_ARGV, because a macro's ARGN would lose backslashes.
 macro(selvage_parse_test_arguments)
   cmake_parse_arguments(
-    PARSE_ARGV 0 ARG "WITHOUT_KOKKOS;FULL;SLOW" "NAME;TARGET;TIMEOUT;PROCESSORS;EXIT_CODE;OUTPUT_REGEX"
+    PARSE_ARGV 0 ARG "WITHOUT_KOKKOS;FULL;SLOW" "NAME;TARGET;PROCESSORS;EXIT_CODE;OUTPUT_REGEX"
     "SOURCES;LIBRARIES;RANKS;QUICK_RANKS;FULL_RANKS;SUITES;ARGS;LABELS;ENVIRONMENT;PROPERTIES")
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "test ${ARG_NAME}: unknown arguments ${ARG_UNPARSED_ARGUMENTS}")
-  endif()
-  if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 120)
   endif()
   if(NOT ARG_TARGET)
     if(ARG_WITHOUT_KOKKOS)
@@ -112,7 +112,7 @@ endmacro()
 add_custom_target(selvage_quick_tests)
 
 # selvage_add_unit_test(NAME topo.machine SOURCES machine_test.cpp LIBRARIES Selvage::topo
-#                       [TARGET exe] [SUITES ...] [ARGS ...] [LABELS ...] [SLOW | FULL] [TIMEOUT s] [PROCESSORS n]
+#                       [TARGET exe] [SUITES ...] [ARGS ...] [LABELS ...] [SLOW | FULL] [PROCESSORS n]
 #                       [ENVIRONMENT A=B ...] [EXIT_CODE n] [OUTPUT_REGEX regex] [PROPERTIES key value ...])
 # A GoogleTest executable with gtest's main (SOURCES), or one that exists already (TARGET), all of it or these SUITES.
 # Labels: unit, and quick unless it is SLOW, or full.
@@ -133,13 +133,13 @@ function(selvage_add_unit_test)
   endif()
   selvage_test_command(command "${ARG_EXIT_CODE}" "${ARG_OUTPUT_REGEX}" "$<TARGET_FILE:${ARG_TARGET}>" ${ARG_ARGS})
   add_test(NAME ${ARG_NAME} COMMAND ${command})
-  selvage_finish_test(${ARG_NAME} "${ARG_LABELS}" ${ARG_TIMEOUT} ${ARG_PROCESSORS} "${ARG_ENVIRONMENT}"
+  selvage_finish_test(${ARG_NAME} "${ARG_LABELS}" ${ARG_PROCESSORS} "${ARG_ENVIRONMENT}"
                       "${ARG_PROPERTIES}")
 endfunction()
 
 # selvage_add_mpi_test(NAME comm.halo SOURCES halo_test.cpp LIBRARIES Selvage::comm
 #                      [RANKS 1 2 4] [QUICK_RANKS 2] [FULL_RANKS 8]
-#                      [TARGET exe] [SUITES ...] [ARGS ...] [LABELS ...] [TIMEOUT s] [PROCESSORS n] [ENVIRONMENT A=B ...]
+#                      [TARGET exe] [SUITES ...] [ARGS ...] [LABELS ...] [PROCESSORS n] [ENVIRONMENT A=B ...]
 #                      [EXIT_CODE n] [OUTPUT_REGEX regex] [PROPERTIES key value ...] [WITHOUT_KOKKOS])
 # Registers NAME.np<N> for each N, with the labels mpi and, as N stands among QUICK_RANKS or FULL_RANKS, quick or full.
 # SOURCES are linked with the main of tests/support/mpi_main.cpp; a TARGET runs whole or, with SUITES, these.
@@ -170,7 +170,7 @@ function(selvage_add_mpi_test)
       ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS} "$<TARGET_FILE:${ARG_TARGET}>" ${MPIEXEC_POSTFLAGS}
       ${ARG_ARGS})
     add_test(NAME ${name} COMMAND ${command})
-    selvage_finish_test(${name} "${labels}" ${ARG_TIMEOUT} ${processors} "${ARG_ENVIRONMENT}" "${ARG_PROPERTIES}")
+    selvage_finish_test(${name} "${labels}" ${processors} "${ARG_ENVIRONMENT}" "${ARG_PROPERTIES}")
   endforeach()
 endfunction()
 

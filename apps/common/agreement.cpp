@@ -195,9 +195,10 @@ struct Agreement {
     return outcome;
   }
 
-  [[nodiscard]] Outcome late(int late_rank) const {
+  /// \param patience_ms  how long it was waited for
+  [[nodiscard]] Outcome late(int late_rank, std::int64_t patience_ms) const {
     return incomplete(late_rank,
-                      fmt::format("{}: rank {} did not come within {} ms", what, late_rank, timeout_ms));
+                      fmt::format("{}: rank {} did not come within {} ms", what, late_rank, patience_ms));
   }
 
   /// Rank 0 hears everybody.
@@ -216,13 +217,17 @@ struct Agreement {
     std::optional<Outcome> failed;
     std::optional<Outcome> waited;
     std::optional<int> missing;
+    std::optional<int> not_waiting;
     std::optional<Outcome> elsewhere;
+    std::int64_t least_patience_ms = timeout_ms;
     for (int each = 0; each < ranks; ++each) {
       const auto& report = reports[static_cast<std::size_t>(each)];
       if (!report) {
         if (!missing) missing = each;
         continue;
       }
+      least_patience_ms = std::min(least_patience_ms, report->patience_ms);
+      if (!report->waited_in_vain() && !not_waiting) not_waiting = each;
       auto& place = report->waited_in_vain() ? waited : failed;
       if (report->failed && !place) place = report;
       if (report->agreement != reports.front()->agreement && !elsewhere) elsewhere = report;
@@ -230,10 +235,11 @@ struct Agreement {
     if (failed || waited) {
       Outcome verdict = failed ? *failed : *waited;
       if (!failed && missing) add_missing(verdict, *missing);
+      if (!failed && !missing && not_waiting) add_late(verdict, *not_waiting);
       verdict.rank_missing = missing || elsewhere;
       return verdict;
     }
-    if (missing) return late(*missing);
+    if (missing) return late(*missing, least_patience_ms);
     if (elsewhere) {
       return incomplete(elsewhere->rank, fmt::format("{}: rank {} waits elsewhere: {}", what, elsewhere->rank,
                                                      elsewhere->text.data()));
@@ -245,6 +251,12 @@ struct Agreement {
   static void add_missing(Outcome& waited, int missing) {
     const std::string text = waited.text.data();
     if (!names(text, missing)) waited.say(fmt::format("{}, and rank {} does not answer", text, missing));
+  }
+
+  /// Nor need it name the rank that comes after all.
+  static void add_late(Outcome& waited, int late_rank) {
+    const std::string text = waited.text.data();
+    if (!names(text, late_rank)) waited.say(fmt::format("{}, and rank {} came later", text, late_rank));
   }
 
   void announce(const Outcome& verdict) const {
@@ -263,7 +275,7 @@ struct Agreement {
     const auto verdict = Receiving(comm, verdict_tag, {0}).take_until(deadline).front();
     sending.finish();
     if (verdict) return *verdict;
-    if (!own.failed) return late(0);
+    if (!own.failed) return late(0, timeout_ms);
     Outcome alone = own;
     alone.rank_missing = 1;
     if (own.waited_in_vain()) add_missing(alone, 0);

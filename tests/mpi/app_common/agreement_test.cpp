@@ -172,6 +172,8 @@ std::string incomplete_message(Agree&& agree) {
 }
 
 constexpr std::int64_t long_ms = 60'000;
+/// Less than a healthy rank waits, and more than it is without a core on a busy machine.
+constexpr std::int64_t brief_ms = 3000;
 
 TEST(Agreement, CallsTheRollOfRanksThatWaitedInVain) {
   if (ranks_of_world() < 4) GTEST_SKIP() << "needs ranks that wait for each other";
@@ -182,6 +184,20 @@ TEST(Agreement, CallsTheRollOfRanksThatWaitedInVain) {
     EXPECT_EQ(incomplete_message([&] { together(comm, "planning", wait, long_ms); }),
               "waited for rank 1, and rank 3 does not answer");
   });
+}
+
+TEST(Agreement, NamesTheRankThatComesLater) {
+  if (ranks_of_world() == 1) GTEST_SKIP() << "needs another rank";
+  const int last = ranks_of_world() - 1;
+  const auto wait = [&] {
+    if (rank_of_world() != last) throw Error(ErrorKind::timeout, "the sum was not done");
+  };
+  try {
+    together(MPI_COMM_WORLD, "planning", wait, long_ms);
+    FAIL() << "no error";
+  } catch (const AgreedError& error) {
+    EXPECT_EQ(error.message(), "the sum was not done, and rank " + std::to_string(last) + " came later");
+  }
 }
 
 TEST(Agreement, AddsRankZeroToWhatWasWaitedForInVain) {
@@ -233,9 +249,9 @@ TEST(Agreement, GoesOnWhereARankStopsBeforeTheVerdict) {
     }
   };
   if (rank_of_world() == last) {
-    // Reports, and is gone by the time of the verdict.
+    // Reports, and is gone by the time of the verdict; its patience is all that the others have for coming.
     EXPECT_THROW(together(
-                     comm, "planning", [] {}, 1),
+                     comm, "planning", [] {}, brief_ms),
                  app::IncompleteError);
     reported.add();
     wait_for(ended, last);

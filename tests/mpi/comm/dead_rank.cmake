@@ -9,15 +9,13 @@ if(SELVAGE_MPI_IS_OPEN_MPI)
     TARGET test_comm_endless_exchange
     RANKS 2 4
     ARGS killed
-    EXIT_CODE 137
-    TIMEOUT 30)
+    EXIT_CODE 137)
   selvage_add_mpi_test(
     NAME comm.halo.dead_rank.exits
     TARGET test_comm_endless_exchange
     RANKS 2 4
     ARGS exits
-    EXIT_CODE 3
-    TIMEOUT 30)
+    EXIT_CODE 3)
   # Where mpirun lets the others live, they find out by themselves who is gone. In a ring of three both wait for that one; in a
   # larger one, ranks that wait for these may be the first to run out of time.
   set(limit_ms 300)
@@ -38,8 +36,7 @@ if(SELVAGE_MPI_IS_OPEN_MPI)
       ARGS exits
       EXIT_CODE 1
       OUTPUT_REGEX "${regex_${transport}}"
-      ENVIRONMENT SELVAGE_TIMEOUT_MS=${limit_ms} SELVAGE_TRANSPORT=${transport} OMPI_MCA_orte_abort_on_non_zero_status=0
-      TIMEOUT 30)
+      ENVIRONMENT SELVAGE_TIMEOUT_MS=${limit_ms} SELVAGE_TRANSPORT=${transport} OMPI_MCA_orte_abort_on_non_zero_status=0)
     selvage_add_mpi_test(
       NAME comm.list_halo.dead_rank.${transport}
       TARGET test_comm_endless_exchange
@@ -47,8 +44,7 @@ if(SELVAGE_MPI_IS_OPEN_MPI)
       ARGS exits list
       EXIT_CODE 1
       OUTPUT_REGEX "a list's gather waited ${limit_ms} ms for rank 3 \\("
-      ENVIRONMENT SELVAGE_TIMEOUT_MS=${limit_ms} SELVAGE_TRANSPORT=${transport} OMPI_MCA_orte_abort_on_non_zero_status=0
-      TIMEOUT 30)
+      ENVIRONMENT SELVAGE_TIMEOUT_MS=${limit_ms} SELVAGE_TRANSPORT=${transport} OMPI_MCA_orte_abort_on_non_zero_status=0)
     selvage_add_mpi_test(
       NAME comm.halo.dead_rank.port_${transport}
       TARGET test_comm_endless_exchange
@@ -56,8 +52,7 @@ if(SELVAGE_MPI_IS_OPEN_MPI)
       ARGS exits port
       EXIT_CODE 1
       OUTPUT_REGEX "a kernel waited ${limit_ms} ms for rank 2 \\(HaloPort, (credit|arrival) epoch [0-9]+ wanted, [0-9]+ seen"
-      ENVIRONMENT SELVAGE_TIMEOUT_MS=${limit_ms} SELVAGE_TRANSPORT=${transport} OMPI_MCA_orte_abort_on_non_zero_status=0
-      TIMEOUT 30)
+      ENVIRONMENT SELVAGE_TIMEOUT_MS=${limit_ms} SELVAGE_TRANSPORT=${transport} OMPI_MCA_orte_abort_on_non_zero_status=0)
   endforeach()
   selvage_add_mpi_test(
     NAME comm.list_halo.dead_rank.queue
@@ -66,8 +61,7 @@ if(SELVAGE_MPI_IS_OPEN_MPI)
     ARGS exits list
     EXIT_CODE 1
     OUTPUT_REGEX "a list's gather waited ${limit_ms} ms for rank 3 \\(MPI by proxy, (message|acceptance) of epoch [0-9]+ wanted, [0-9]+ seen"
-    ENVIRONMENT SELVAGE_TIMEOUT_MS=${limit_ms} SELVAGE_INITIATION=queue OMPI_MCA_orte_abort_on_non_zero_status=0
-    TIMEOUT 30)
+    ENVIRONMENT SELVAGE_TIMEOUT_MS=${limit_ms} SELVAGE_INITIATION=queue OMPI_MCA_orte_abort_on_non_zero_status=0)
   selvage_add_mpi_test(
     NAME comm.list_halo.dead_rank.kernel
     TARGET test_comm_endless_exchange
@@ -75,8 +69,7 @@ if(SELVAGE_MPI_IS_OPEN_MPI)
     ARGS exits list
     EXIT_CODE 1
     OUTPUT_REGEX "a list's gather waited ${limit_ms} ms for rank 3 \\(peer, arrival epoch [0-9]+ wanted, [0-9]+ seen"
-    ENVIRONMENT SELVAGE_TIMEOUT_MS=${limit_ms} SELVAGE_INITIATION=kernel OMPI_MCA_orte_abort_on_non_zero_status=0
-    TIMEOUT 30)
+    ENVIRONMENT SELVAGE_TIMEOUT_MS=${limit_ms} SELVAGE_INITIATION=kernel OMPI_MCA_orte_abort_on_non_zero_status=0)
   # Where not all wait for the dead rank, whoever aborts first may be one that waits for those that do, or for them too.
   set(regex_all "waited ${limit_ms} ms for (rank [0-2] \\([^)]*\\), )*rank 3 \\(")
   set(regex_some "waited ${limit_ms} ms for rank [0-3] \\(")
@@ -96,7 +89,6 @@ if(SELVAGE_MPI_IS_OPEN_MPI)
       ARGS exits allreduce
       EXIT_CODE 1
       OUTPUT_REGEX "${regex_${waits}}"
-      ENVIRONMENT SELVAGE_TIMEOUT_MS=${limit_ms} SELVAGE_ALLREDUCE=${algorithm} SELVAGE_ALLREDUCE_FAST=yes OMPI_MCA_orte_abort_on_non_zero_status=0
-      TIMEOUT 30)
+      ENVIRONMENT SELVAGE_TIMEOUT_MS=${limit_ms} SELVAGE_ALLREDUCE=${algorithm} SELVAGE_ALLREDUCE_FAST=yes OMPI_MCA_orte_abort_on_non_zero_status=0)
   endforeach()
 endif()
