@@ -13,6 +13,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <new>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -72,7 +73,7 @@ Outcome outcome_of(const std::function<void()>& work, int rank) {
   } catch (const Error& error) {
     return failure(error.kind(), error.native_code(), rank, error.message());
   } catch (const std::exception& error) {
-    return failure(ErrorKind::unsupported, 0, rank, error.what());
+    return failure(ErrorKind::unsupported, 0, rank, text_of_standard(error));
   }
   return {.rank = rank};
 }
@@ -311,6 +312,10 @@ void run_until(const std::function<void()>& work, std::string_view what, std::in
 constexpr std::size_t most_text_bytes = std::size_t{256} << 20;
 
 }  // namespace
+
+std::string_view text_of_standard(const std::exception& error) {
+  return dynamic_cast<const std::bad_alloc*>(&error) == nullptr ? error.what() : "not enough memory";
+}
 
 std::int64_t agreement_timeout_ms() {
   return environment_integer("SELVAGE_TIMEOUT_MS", 30'000, 1, 86'400'000);

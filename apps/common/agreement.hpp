@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -28,6 +29,9 @@ class IncompleteError : public Error {
  public:
   IncompleteError(ErrorKind kind, std::string_view what, int native_code) : Error(kind, what, native_code) {}
 };
+
+/// What a user is told of an exception of the standard library, whose own words name a type where memory runs out.
+[[nodiscard]] std::string_view text_of_standard(const std::exception& error);
 
 /// How long ranks wait for each other, in milliseconds.
 /// SELVAGE_TIMEOUT_MS (default 30 s), and for files SELVAGE_IO_TIMEOUT_MS (default 2 minutes: disks may be

@@ -61,7 +61,7 @@ void end_without_job(int rank, int code, const std::function<void()>& say) {
   std::_Exit(code);
 }
 
-void finalize_in_time(std::string_view app) {
+void finalize_in_time(std::string_view app, int code) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   std::promise<void> promise;
@@ -72,7 +72,7 @@ void finalize_in_time(std::string_view app) {
                rank, limit);
     std::fflush(stderr);
     // MPI can't be called by another thread here; the launcher ends the others.
-    std::_Exit(1);
+    std::_Exit(code == 0 ? 1 : code);
   });
   MPI_Finalize();
   promise.set_value();

@@ -29,6 +29,7 @@ void end_job(const std::shared_ptr<Job>& job);
 [[noreturn]] void end_without_job(int rank, int code, const std::function<void()>& say);
 
 /// MPI_Finalize, which waits for all ranks: whoever waits longer than for others of this job says so and ends it.
-void finalize_in_time(std::string_view app);
+/// \param code  the run's exit code, which stays unless it is 0
+void finalize_in_time(std::string_view app, int code);
 
 }  // namespace selvage::app

@@ -29,7 +29,7 @@ constexpr auto forwarding_time = std::chrono::milliseconds(50);
 /// What a user needs: for bad input the sentence alone, for the rest also kind, rank and place.
 std::string text_of(const std::exception& error) {
   const auto* ours = dynamic_cast<const Error*>(&error);
-  if (ours == nullptr) return error.what();
+  if (ours == nullptr) return std::string(text_of_standard(error));
   if (exit_code_of(error) == 2) return ours->message();
   if (const auto* agreed = dynamic_cast<const AgreedError*>(&error)) {
     return fmt::format("{} [{}, rank {}]", agreed->message(), to_string(agreed->kind()),
@@ -205,7 +205,8 @@ int run_app_within_mpi(int argc, char** argv, const AppInfo& info,
     std::fflush(stdout);
     end_job(job);
   } catch (const std::exception& error) {
-    end_without_job(rank, exit_code_of(error), [&] { print_error(info, error); });
+    // What a run has said before stays its code.
+    end_without_job(rank, code == 0 ? exit_code_of(error) : code, [&] { print_error(info, error); });
   }
   return code;
 }
@@ -216,7 +217,7 @@ int run_app(int argc, char** argv, const AppInfo& info, const std::function<void
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   const int code = run_app_within_mpi(argc, argv, info, body);
-  finalize_in_time(info.name);
+  finalize_in_time(info.name, code);
   return code;
 }
 

@@ -32,6 +32,7 @@ GradientPieces cut_gradients(const Model& model, std::int64_t bucket_bytes) {
       own.weight.push_back({rows, pieces.tensors.size()});
       pieces.tensors.push_back({.name = weight.name,
                                 .begin = weight.begin + rows.begin * row_elements,
+                                .extent = {rows.size(), row_elements},
                                 .count = rows.size() * row_elements});
     }
     std::ranges::reverse(own.weight);

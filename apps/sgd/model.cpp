@@ -65,14 +65,16 @@ void Model::make_dense_layers(const ModelShape& shape, const LayerShare& share) 
 void Model::place_tensors() {
   constexpr std::int64_t elements_of_16_bytes = 4;
   std::int64_t end = 0;
-  const auto add = [&](const std::string& name, std::int64_t elements) {
+  const auto add = [&](const std::string& name, const std::vector<std::int64_t>& extent,
+                       std::int64_t elements) {
     const std::int64_t begin = (end + elements_of_16_bytes - 1) / elements_of_16_bytes * elements_of_16_bytes;
-    tensors_.push_back({name, begin, elements});
+    tensors_.push_back({name, begin, extent, elements});
     end = begin + elements;
   };
   for (const auto& layer : layers_) {
-    add(layer->shape().name + ".weight", layer->shape().weight_count());
-    add(layer->shape().name + ".bias", layer->shape().units);
+    const Layer::Shape& shape = layer->shape();
+    add(shape.name + ".weight", {shape.fan_in, shape.units}, shape.weight_count());
+    add(shape.name + ".bias", {shape.units}, shape.units);
   }
   parameters_ = Vector<float>("sgd: parameters", static_cast<std::size_t>(end));
   for (int layer = 0; layer < layers(); ++layer) {

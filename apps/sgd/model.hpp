@@ -14,7 +14,8 @@ namespace selvage::sgd {
 struct Tensor {
   std::string name;  ///< "dense1.weight"
   std::int64_t begin;
-  std::int64_t count;
+  std::vector<std::int64_t> extent;  ///< as in a file of weights
+  std::int64_t count;                ///< elements of all
 };
 
 struct ModelShape {

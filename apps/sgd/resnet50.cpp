@@ -12,7 +12,7 @@ class Tensors {
  public:
   void add(const std::string& name, std::int64_t count) {
     const std::int64_t begin = list_.empty() ? 0 : list_.back().begin + list_.back().count;
-    list_.push_back({name, begin, count});
+    list_.push_back({name, begin, {count}, count});
   }
   /// With its normalisation. \param side  of the square of pixels
   void add_convolution(const std::string& name, int inputs, int outputs, int side) {

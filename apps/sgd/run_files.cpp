@@ -6,6 +6,7 @@
 #include <selvage/error.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -47,11 +48,12 @@ HostVector on_the_host(const Vector<float>& values) {
 }
 
 /// Rank 0 has all of it, since every rank has the same.
-app::ArrayBlock whole_from_root(MPI_Comm comm, std::string name, std::span<const float> values) {
+app::ArrayBlock whole_from_root(MPI_Comm comm, std::string name, const std::vector<std::int64_t>& extent,
+                                std::span<const float> values) {
   int rank = 0;
   check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-  const auto count = static_cast<std::int64_t>(values.size());
-  return app::array_block(std::move(name), {count}, {{0}, {rank == 0 ? count : 0}}, values);
+  const std::vector<std::int64_t> origin(extent.size(), 0);
+  return app::array_block(std::move(name), extent, {origin, rank == 0 ? extent : origin}, values);
 }
 
 std::vector<float> read_parameters(const app::Hdf5Reader& file, const std::string& path,
@@ -65,14 +67,15 @@ std::vector<float> read_parameters(const app::Hdf5Reader& file, const std::strin
 }
 
 /// Losses can't show it: the weights moved after the last of them. The same on all ranks, as what they have is.
-void require_finite(const Trainer& trainer, std::span<const float> values, const std::string& what) {
+void require_finite(const Trainer& trainer, std::span<const float> values, const std::string& what,
+                    const std::string& file) {
   const auto wrong = std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
   if (wrong == values.end()) return;
   const auto& tensors = trainer.model().tensors();
   const auto after = std::ranges::upper_bound(tensors, wrong - values.begin(), {}, &Tensor::begin);
   throw app::AgreedError(ErrorKind::numeric,
-                         fmt::format("{} of {} is NaN or infinite after step {}: no checkpoint is written",
-                                     what, std::prev(after)->name, trainer.steps_done()),
+                         fmt::format("{} of {} is NaN or infinite after step {}: no {} is written", what,
+                                     std::prev(after)->name, trainer.steps_done(), file),
                          0, 0);
 }
 
@@ -105,12 +108,51 @@ void RunFiles::write_checkpoint(const Trainer& trainer, const Settings& settings
   attributes["step"] = trainer.steps_done();
   const HostVector parameters = on_the_host(trainer.model().parameters());
   const std::vector<float> momentum = trainer.momentum();
-  require_finite(trainer, {parameters.data(), parameters.extent(0)}, "an element");
-  require_finite(trainer, momentum, "the momentum of an element");
-  const std::array arrays{whole_from_root(comm_, "parameters", {parameters.data(), parameters.extent(0)}),
-                          whole_from_root(comm_, "momentum_of_parameters", momentum)};
+  const std::span<const float> values(parameters.data(), parameters.extent(0));
+  require_finite(trainer, values, "an element", "checkpoint");
+  require_finite(trainer, momentum, "the momentum of an element", "checkpoint");
+  const std::vector extent{static_cast<std::int64_t>(values.size())};
+  const std::array arrays{whole_from_root(comm_, "parameters", extent, values),
+                          whole_from_root(comm_, "momentum_of_parameters", extent, momentum)};
   app::write_hdf5(comm_, fmt::format("{}/checkpoint_{:08}.h5", dir_, trainer.steps_done()), arrays,
                   attributes);
+}
+
+void RunFiles::write_weights(const Trainer& trainer) const {
+  const HostVector parameters = on_the_host(trainer.model().parameters());
+  const std::span<const float> values(parameters.data(), parameters.extent(0));
+  require_finite(trainer, values, "an element", "file of weights");
+  std::vector<app::ArrayBlock> arrays;
+  for (const Tensor& tensor : trainer.model().tensors())
+    arrays.push_back(whole_from_root(
+        comm_, tensor.name, tensor.extent,
+        values.subspan(static_cast<std::size_t>(tensor.begin), static_cast<std::size_t>(tensor.count))));
+  app::write_hdf5(comm_, dir_ + "/weights.h5", arrays, {{"step", trainer.steps_done()}});
+}
+
+void begin_with_weights(Trainer& trainer, const std::string& path) {
+  const app::Hdf5Reader file(path);
+  const auto& tensors = trainer.model().tensors();
+  for (const std::string& name : file.arrays()) {
+    if (std::ranges::find(tensors, name, &Tensor::name) == tensors.end())
+      throw Error(ErrorKind::input, fmt::format("{}: the model has no tensor '{}'", path, name));
+  }
+  // Between tensors there are zeros.
+  std::vector<float> parameters(trainer.model().parameters().extent(0));
+  for (const Tensor& tensor : tensors) {
+    const std::span values =
+        std::span(parameters)
+            .subspan(static_cast<std::size_t>(tensor.begin), static_cast<std::size_t>(tensor.count));
+    if (const auto extent = file.extent(tensor.name); extent != tensor.extent)
+      throw Error(ErrorKind::input,
+                  fmt::format("{}: {} has the shape {}, and the model's has {}", path, tensor.name,
+                              fmt::join(extent, " x "), fmt::join(tensor.extent, " x ")));
+    const std::vector<std::int64_t> origin(tensor.extent.size(), 0);
+    file.read(tensor.name, {origin, tensor.extent}, values);
+    if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); }))
+      throw Error(ErrorKind::input, fmt::format("{}: an element of {} isn't finite", path, tensor.name));
+  }
+  trainer.resume(0, parameters, std::vector<float>(parameters.size()));
 }
 
 void resume(Trainer& trainer, const std::string& path, const Settings& settings) {

@@ -13,7 +13,8 @@
 
 namespace selvage::sgd {
 
-/// The files that a run leaves in its output directory: steps.csv and epochs.csv, and checkpoint_STEP.h5.
+/// The files that a run leaves in its output directory: steps.csv and epochs.csv, checkpoint_STEP.h5 and
+/// weights.h5.
 class RunFiles {
  public:
   /// Makes the directory. Collective.
@@ -29,6 +30,10 @@ class RunFiles {
   ///             file of the name is then still there
   void write_checkpoint(const Trainer& trainer, const Settings& settings) const;
 
+  /// The weights as they are, each tensor an array of its name and shape, for other programs and for begin_with_weights().
+  /// Collective. \throws as write_checkpoint()
+  void write_weights(const Trainer& trainer) const;
+
   [[nodiscard]] const std::string& dir() const { return dir_; }
 
  private:
@@ -42,5 +47,11 @@ class RunFiles {
 /// Not collective.
 /// \throws Error{input} that names the file and the first difference of model, data or training
 void resume(Trainer& trainer, const std::string& path, const Settings& settings);
+
+/// Begins with a file's weights in place of those that the seed draws. Whoever wrote the file: its attributes aren't looked at.
+/// Not collective.
+/// \throws Error{input} that names the file, and the first tensor that is absent, of another shape or type, not finite, or
+///         not of this model
+void begin_with_weights(Trainer& trainer, const std::string& path);
 
 }  // namespace selvage::sgd

@@ -23,6 +23,10 @@ void read_model(app::Input& input, Settings& settings) {
   const auto hidden = input.list<std::int64_t>("model.hidden", {128},
                                                {.each = {.least = 1, .most = 100000}, .most_length = 100});
   settings.hidden.assign(hidden.begin(), hidden.end());
+  if (const std::string weights = input.get_text("model.weights", ""); !weights.empty())
+    settings.weights_path = weights;
+  if (settings.is_synthetic() && settings.weights_path)
+    input.reject("model.weights", "needs a model that is trained");
   settings.seed = input.get<std::int64_t>("train.seed", 1, {.least = 0});
 }
 
@@ -86,6 +90,8 @@ Settings read_settings(app::Input& input) {
       app::read_standard_options(input, {.steps = 0, .out_dir = "out/sgd", .initiations = {"auto"}});
   if (settings.standard.ranks_grid)
     input.reject("comm.ranks_grid", "must be \"auto\": ranks that train form no grid");
+  if (settings.weights_path && settings.standard.restart_path)
+    input.reject("model.weights", "doesn't go with run.restart: a checkpoint has its own weights");
   if (stops) settings.stop_step = settings.standard.steps;
   input.reject_unknown();
   return settings;

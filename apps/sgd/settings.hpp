@@ -17,13 +17,14 @@ struct Settings {
   std::string data_path;  ///< a file, or synthetic:resnet50
   std::int64_t
       resident_bytes;  ///< of features to train with, that every rank may keep; more are read by batches
-  std::array<int, 2> image;               ///< height and width of a sample in pixels; 0 x 0: no images
-  std::vector<int> channels;              ///< of convolutions, which come first
-  std::vector<int> hidden;                ///< widths of the dense layers before the last one
-  std::int64_t seed;                      ///< of the first weights and of the data's order
-  std::int64_t epochs;                    ///< that the schedule is made for
-  std::optional<std::int64_t> stop_step;  ///< run.steps, where it is given: ends earlier
-  std::int64_t batch;                     ///< samples of a step, of all ranks together
+  std::array<int, 2> image;                 ///< height and width of a sample in pixels; 0 x 0: no images
+  std::vector<int> channels;                ///< of convolutions, which come first
+  std::vector<int> hidden;                  ///< widths of the dense layers before the last one
+  std::optional<std::string> weights_path;  ///< of the weights to begin with
+  std::int64_t seed;                        ///< of the first weights and of the data's order
+  std::int64_t epochs;                      ///< that the schedule is made for
+  std::optional<std::int64_t> stop_step;    ///< run.steps, where it is given: ends earlier
+  std::int64_t batch;                       ///< samples of a step, of all ranks together
   std::int64_t grain;  ///< samples whose gradients are computed as one, with the ordered reduction
   double rate;
   std::int64_t warmup_steps;

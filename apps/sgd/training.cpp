@@ -42,6 +42,7 @@ Training::Training(const Space& space, app::Session& session, app::Report& repor
       trainer_(space, settings, context, open_samples(settings.data_path), breakdown_),
       last_step_(std::min(settings.stop_step.value_or(std::numeric_limits<std::int64_t>::max()),
                           trainer_.schedule().steps)) {
+  if (settings_.weights_path) begin_with_weights(trainer_, *settings_.weights_path);
   if (settings_.standard.restart_path) {
     resume(trainer_, *settings_.standard.restart_path, settings_);
     resumed_at_ = trainer_.steps_done();
@@ -55,6 +56,7 @@ void Training::describe_plan() {
                              data.test, counted(data.width, "feature"),
                              counted(data.classes, "class", "classes")));
   report_.decide(trainer_.explain_data());
+  if (settings_.weights_path) report_.decide("weights to begin with: " + *settings_.weights_path);
   report_.decide(fmt::format("{}, {}, {} of {}, {} an epoch", counted(trainer_.model().layers(), "layer"),
                              counted(trainer_.model().parameter_count(), "parameter"),
                              counted(last_step_, "step"), counted(settings_.batch, "sample"),
@@ -108,6 +110,8 @@ void Training::train_until_done() {
     if (is_reported) progress.update(step);
   }
   if (trainer_.steps_done() == resumed_at_.value_or(0)) test_ = trainer_.test();
+  const auto timed = breakdown_.time(space_, output_phase_);
+  files.write_weights(trainer_);
 }
 
 void Training::write_steps(RunFiles& files, const std::vector<Trainer::Step>& steps) {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -63,14 +64,18 @@ TEST(Agreement, TakesTheLowestOfSeveralFailingRanks) {
 }
 
 TEST(Agreement, CarriesOtherExceptionsToo) {
-  try {
-    together(MPI_COMM_WORLD, "test", [] {
-      if (rank_of_world() == 0) throw std::runtime_error("out of luck");
-    });
-    FAIL() << "no error";
-  } catch (const AgreedError& error) {
-    EXPECT_EQ(error.message(), "out of luck");
-  }
+  const auto message = [](const auto& error) -> std::string {
+    try {
+      together(MPI_COMM_WORLD, "test", [&] {
+        if (rank_of_world() == 0) throw error;
+      });
+    } catch (const AgreedError& agreed) {
+      return agreed.message();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(message(std::runtime_error("out of luck")), "out of luck");
+  EXPECT_EQ(message(std::bad_alloc()), "not enough memory");
 }
 
 TEST(Agreement, KeepsWorkingAfterAFailure) {

@@ -162,7 +162,7 @@ TEST_F(Detect, SeesRanksOnOneCoreAsTooMany) {
 TEST_F(Detect, KnowsWhichRanksShareAGpu) {
   const bool even = world_rank() % 2 == 0;
   const Machine machine =
-      detect(MPI_COMM_WORLD, {.gpu_pci_bus_id = even ? "0000FEED:1B:00.0" : "0000feed:2b:00.0", .wait = {}});
+      detect(MPI_COMM_WORLD, {.gpu_pci_bus_id = even ? "0000FEED:1B:00.0" : "0000feed:2b:00.0"});
   EXPECT_EQ(machine.place(world_rank()).gpu_uuid.value_or("?"), even ? "GPU-fake-0" : "GPU-fake-1");
   for (int rank = 0; rank < world_size(); ++rank) EXPECT_EQ(machine.same_gpu(0, rank), rank % 2 == 0);
 }
@@ -170,7 +170,7 @@ TEST_F(Detect, KnowsWhichRanksShareAGpu) {
 TEST_F(Detect, RefusesABadGpuOfOneRankOnEveryRank) {
   const int last = world_size() - 1;
   const std::string message =
-      input_error({.gpu_pci_bus_id = world_rank() == last ? "card 3" : "", .wait = {}});
+      input_error({.gpu_pci_bus_id = world_rank() == last ? "card 3" : ""});
   EXPECT_NE(message.find(fmt::format("rank {}: gpu_pci_bus_id 'card 3'", last)), std::string::npos)
       << message;
 }

@@ -148,7 +148,7 @@ struct DetectOptions {
   std::string gpu_pci_bus_id;
   /// Waits until MPI is through with a request, for callers that don't wait for ever; empty for MPI_Wait. Given what is
   /// waited for. Where it throws, MPI keeps the request and its memory.
-  std::function<void(MPI_Request&, std::string_view)> wait;
+  std::function<void(MPI_Request&, std::string_view)> wait = {};
 };
 
 /// Finds the machine under a communicator. Collective; every rank gets an equal Machine.
