@@ -12,8 +12,8 @@ Builds in build/PRESET and runs all tests but those labelled full, which take lo
   --quick  build and run those labelled quick: a few minutes, for before a commit
   --full   run those labelled full alone
 
-Prints at the end which tests were skipped, and why. SELVAGE_JOBS (the number of cores) bounds the compilers and tests that
-run at a time.
+Prints at the end which tests were skipped, and why. SELVAGE_JOBS (the number of cores) bounds the compilers that run at a
+time, and with one more the tests.
 EOF
 }
 
@@ -21,7 +21,8 @@ EOF
 run_tests() {
   local preset=$1
   shift
-  ctest --preset "$preset" --parallel "$jobs" "$@"
+  # One more than cores: tests of single processes then run beside those whose ranks wait for each other.
+  ctest --preset "$preset" --parallel "$((jobs + 1))" "$@"
 }
 
 # Kept beside ctest's own, which the next run overwrites.

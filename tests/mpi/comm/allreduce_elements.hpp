@@ -22,6 +22,27 @@ using Space = Kokkos::DefaultExecutionSpace;
 
 constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
 
+/// What tests need again and again, found out once per process. \param find  of an index
+template <class Value, class Find>
+const std::vector<Value>& known(const std::array<int, 3>& key, std::size_t count, const Find& find) {
+  static std::map<std::array<int, 3>, std::vector<Value>> all;
+  std::vector<Value>& values = all[key];
+  while (values.size() < count) values.push_back(find(static_cast<std::int64_t>(values.size())));
+  return values;
+}
+/// The first `count` of value_at().
+template <class T>
+const std::vector<T>& known_values(int rank, int round, std::size_t count) {
+  return known<T>({rank, round, -1}, count,
+                  [&](std::int64_t index) { return value_at<T>(rank, index, round); });
+}
+/// The first `count` of expected_at().
+template <class T>
+const std::vector<T>& known_results(ReduceOperation operation, int ranks, int round, std::size_t count) {
+  return known<T>({ranks, round, static_cast<int>(operation)}, count,
+                  [&](std::int64_t index) { return expected_at<T>(operation, ranks, index, round); });
+}
+
 /// A View of `count` elements, `offset` of them behind the start of its memory; where peers map it, or not.
 template <class T>
 class Elements {
@@ -46,8 +67,7 @@ class Elements {
   }
 
   void fill(int rank, int round) {
-    const auto& values = known<T>({rank, round, -1}, mirror_.size(),
-                                  [&](std::int64_t index) { return value_at<T>(rank, index, round); });
+    const auto& values = known_values<T>(rank, round, mirror_.size());
     std::copy_n(values.begin(), mirror_.size(), mirror_.data());
     Kokkos::deep_copy(Space(), view, mirror_);
     Space().fence();
@@ -57,17 +77,12 @@ class Elements {
   std::int64_t first_wrong(ReduceOperation operation, int ranks, int round, bool is_ordered = true) {
     Kokkos::deep_copy(Space(), mirror_, view);
     Space().fence();
-    const Key key{ranks, round, static_cast<int>(operation)};
     if (is_ordered || !depends_on_order<T>(operation)) {
-      const auto& expected = known<T>(key, mirror_.size(), [&](std::int64_t index) {
-        return expected_at<T>(operation, ranks, index, round);
-      });
+      const auto& expected = known_results<T>(operation, ranks, round, mirror_.size());
       return first_where([&](std::size_t i) { return !same_bits(mirror_(i), expected[i]); });
     }
     if constexpr (!std::is_integral_v<T>) {
-      const auto& near = known<Neighbourhood>(key, mirror_.size(), [&](std::int64_t index) {
-        return neighbourhood_at<T>(operation, ranks, index, round);
-      });
+      const auto& near = known_neighbourhoods(operation, ranks, round);
       return first_where([&](std::size_t i) { return !is_in(near[i], mirror_(i)); });
     }
     return -1;
@@ -88,15 +103,13 @@ class Elements {
   View view;
 
  private:
-  using Key = std::array<int, 3>;
-
-  /// What all Elements need again and again, found out once per process.
-  template <class Value, class Find>
-  static const std::vector<Value>& known(const Key& key, std::size_t count, const Find& find) {
-    static std::map<Key, std::vector<Value>> all;
-    std::vector<Value>& values = all[key];
-    while (values.size() < count) values.push_back(find(static_cast<std::int64_t>(values.size())));
-    return values;
+  [[nodiscard]] const std::vector<Neighbourhood>& known_neighbourhoods(ReduceOperation operation, int ranks,
+                                                                       int round) const {
+    static std::map<std::array<int, 3>, std::vector<Neighbourhood>> all;
+    std::vector<Neighbourhood>& near = all[{ranks, round, static_cast<int>(operation)}];
+    while (near.size() < mirror_.size())
+      near.push_back(neighbourhood_at<T>(operation, ranks, static_cast<std::int64_t>(near.size()), round));
+    return near;
   }
   template <class Predicate>
   std::int64_t first_where(const Predicate& is_wrong) const {

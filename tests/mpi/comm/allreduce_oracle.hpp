@@ -79,10 +79,22 @@ bool may_overflow(long double magnitude) {
   return magnitude >= (all.back() + all[all.size() - 2]) / 2;
 }
 
+/// value_of_bits() of every word, which tests ask for millions of times.
+template <int fraction_bits>
+const std::vector<float>& values_of_all_bits() {
+  static const std::vector<float> all = [] {
+    std::vector<float> values;
+    for (int bits = 0; bits < 1 << 16; ++bits)
+      values.push_back(static_cast<float>(value_of_bits<fraction_bits>(static_cast<std::uint16_t>(bits))));
+    return values;
+  }();
+  return all;
+}
+
 template <class T>
 auto widened(T value) {
   if constexpr (sizeof(T) == 2) {
-    return static_cast<float>(value_of_bits<fraction_bits_of<T>>(value.bits));
+    return values_of_all_bits<fraction_bits_of<T>>()[value.bits];
   } else {
     return value;
   }
