@@ -1,27 +1,19 @@
 #!/usr/bin/env bash
-# Builds the cuda preset on a host with GPUs, tests, sanitizes and measures it.
+# Builds the cuda preset on a host with GPUs, tests, sanitizes, measures and tunes it.
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 usage() {
   cat <<EOF
-usage: scripts/gpu.sh [--as-built] [--figures REGEX | --tests REGEX] [OUT]   (out/gpu)
+usage: scripts/gpu.sh [--as-built] [--tests REGEX] [OUT]   (out/gpu)
 
-Writes OUT/<benchmark>-<ranks>gpu.json, OUT/results.md and OUT/tuned/allreduce.json (by selvage-tune), and in
-OUT/topology what selvage-topo shows and measures. One process per GPU.
+Runs all tests, sanitizes the kernels that wait, solves the oracles, measures by scripts/figures.sh, which writes to OUT, and tunes:
+OUT/tuned/allreduce.json. One process per GPU.
 
-  --figures REGEX  build the benchmarks only and measure those whose names match
-  --tests REGEX    run the tests whose names match, one at a time, and nothing else
-  --as-built       take build/cuda as it is, for hosts without compilers
-
-SELVAGE_HARDWARE names the machine in the records (default: the number and name of its GPUs), SELVAGE_BENCHMARKS the programs
-that measure (default: $all_benchmarks).
+  --tests REGEX  run the tests whose names match, one at a time, and nothing else
+  --as-built     take build/cuda as it is, for hosts without compilers
 EOF
 }
-
-all_benchmarks="selvage-topo bench_latency bench_tasks bench_copies bench_halo bench_allreduce bench_overlap bench_jacobi bench_md bench_sgd"
-read -ra benchmarks <<<"${SELVAGE_BENCHMARKS:-$all_benchmarks}"
-is_wanted() { [[ " ${benchmarks[*]} " == *" $1 "* ]]; }
 
 # A kernel that spins must not outlive its turn.
 limited() { timeout --kill-after=10 "$@"; }
@@ -30,11 +22,6 @@ run_ranks() {
   local ranks=$1
   shift
   limited 300 mpirun --oversubscribe --bind-to none -n "$ranks" "$@"
-}
-
-hardware() {
-  nvidia-smi --query-gpu=name --format=csv,noheader | sed 's/NVIDIA //; s/ /-/g' | sort | uniq -c |
-    awk '{ printf "%sx%s", $1, $2 }'
 }
 
 # Tests that wait for ranks run one at a time, so that these have GPUs of their own.
@@ -83,26 +70,6 @@ solve() {
   done
 }
 
-# measure_with OUT FILTER BENCHMARK FOLDER RANKS...
-measure_with() {
-  local out=$1 filter=$2 benchmark=$3 folder=$4 ranks
-  shift 4
-  is_wanted "$benchmark" || return 0
-  for ranks in "$@"; do
-    with_gpu_aware_mpi run_ranks "$ranks" "build/cuda/bench/$folder/$benchmark" --benchmark_color=false \
-      --benchmark_filter="$filter" --selvage_records="$out/$benchmark-${ranks}gpu.json"
-  done
-}
-
-# up_to GPUS RANKS...: those that have a GPU each
-up_to() {
-  local gpus=$1 ranks
-  shift
-  for ranks in "$@"; do
-    [ "$ranks" -gt "$gpus" ] || echo "$ranks"
-  done
-}
-
 # The tables lie beside the records, not among them: one file for all numbers of ranks.
 tune() {
   local out=$1 ranks
@@ -112,65 +79,8 @@ tune() {
   done
 }
 
-has_torch() { python3 -c 'import sys, torch; sys.exit(torch.cuda.device_count() < 2)' 2>/dev/null; }
-
-# measure_torch OUT NAME RANKS...: what PyTorch does with the same, by scripts/bench_torch_NAME.py; it has no part in
-# anything else.
-measure_torch() {
-  local out=$1 name=$2 ranks
-  shift 2
-  for ranks in "$@"; do
-    limited 600 python3 "$repository/scripts/bench_torch_$name.py" --gpus "$ranks" \
-      --records "$out/bench_torch_$name-${ranks}gpu.json"
-  done
-}
-
-without_torch() { echo "$script_name: warning: going on without torch's figures" >&2; }
-
-# The machine and its links; apart from the records, as the tables are.
-probe_links() {
-  local out=$1/topology topo=build/cuda/lib/topo/selvage-topo
-  is_wanted selvage-topo || return 0
-  mkdir -p "$out"
-  limited 60 "$topo" show --json >"$out/machine.json"
-  limited 120 "$topo" probe --output "$out/probes.json" | tee "$out/probes.txt"
-}
-
-measure() {
-  local out=$1 gpus=$2 filter=$3 several all reducing
-  mapfile -t reducing < <(up_to "$gpus" 2 3 4 8)
-  mapfile -t several < <(up_to "$gpus" 2 4 8)
-  mapfile -t all < <(up_to "$gpus" 1 2 4 8)
-  probe_links "$out"
-  measure_with "$out" "$filter" bench_latency comm "${several[@]}"
-  measure_with "$out" "$filter" bench_tasks comm "${several[@]}"
-  measure_with "$out" "$filter" bench_copies comm "${several[@]}"
-  measure_with "$out" "$filter" bench_halo comm "${several[@]}"
-  # The built-in rule is what is measured, whatever table the user has.
-  SELVAGE_ALLREDUCE_TABLE=off measure_with "$out" "$filter" bench_allreduce comm "${reducing[@]}"
-  if is_wanted bench_allreduce && [[ allreduce/fp32 =~ $filter ]] && has_torch; then
-    measure_torch "$out" allreduce "${several[@]}" || without_torch
-  fi
-  measure_with "$out" "$filter" bench_overlap comm "${reducing[@]}"
-  measure_with "$out" "$filter" bench_jacobi jacobi "${all[@]}"
-  measure_with "$out" "$filter" bench_md md "${all[@]}"
-  SELVAGE_ALLREDUCE_TABLE=off measure_with "$out" "$filter" bench_sgd sgd "${all[@]}"
-  if is_wanted bench_sgd && [[ sgd/ =~ $filter || $filter == sgd* ]] && has_torch; then
-    measure_torch "$out" ddp "${all[@]}" || without_torch
-  fi
-  "$repository/scripts/table.py" "$out"/*.json >"$out/results.md"
-  cat "$out/results.md"
-}
-
-# use_built PRESET [TARGET]...: in place of configure_and_build
-use_built() {
-  cd "$repository"
-  [ -d "build/$1" ] || fail "--as-built: there is no build/$1"
-  use_dependencies "$1"
-}
-
 main() {
-  local figures='' tests='' prepare=configure_and_build
+  local tests='' prepare=configure_and_build as_built=()
   while [[ ${1:-} == -* ]]; do
     case $1 in
       --help | -h)
@@ -179,11 +89,8 @@ main() {
         ;;
       --as-built)
         prepare=use_built
+        as_built=(--as-built)
         shift
-        ;;
-      --figures)
-        figures=${2:?--figures needs a regular expression}
-        shift 2
         ;;
       --tests)
         tests=${2:?--tests needs a regular expression}
@@ -195,23 +102,13 @@ main() {
         ;;
     esac
   done
-  [ -z "$figures" ] || [ -z "$tests" ] || fail "--figures and --tests exclude each other"
   command -v nvidia-smi >/dev/null || fail "no nvidia-smi: this is not a host with GPUs"
   local out gpus several
   out=$(realpath -m "${1:-$repository/out/gpu}")
   mkdir -p "$out"
   gpus=$(nvidia-smi --list-gpus | wc -l)
-  export SELVAGE_HARDWARE=${SELVAGE_HARDWARE:-$(hardware)}
-  # NVLink multicast stays off: a program that dies with it can take the switch down.
-  export NCCL_NVLS_ENABLE=0 NVSHMEM_DISABLE_NVLS=1 TORCH_SYMM_MEM_DISABLE_MULTICAST=1
-  # Halos by proxy are refused otherwise.
-  export CUDA_MODULE_LOADING=EAGER
+  prepare_gpus
   step "GPU-aware MPI" "$repository/scripts/deps.sh" --ucx
-  if [ -n "$figures" ]; then
-    "$prepare" cuda "${benchmarks[@]}"
-    step "measure" measure "$out" "$gpus" "$figures"
-    return
-  fi
   "$prepare" cuda
   if [ -n "$tests" ]; then
     step "test" limited 1800 ctest --preset cuda --parallel 1 --tests-regex "$tests"
@@ -221,7 +118,7 @@ main() {
   step "test over GPU-aware MPI" test_gpu_aware_mpi
   step "sanitize" sanitize
   step "solve" solve "$gpus"
-  step "measure" measure "$out" "$gpus" .
+  "$repository/scripts/figures.sh" "${as_built[@]}" "$out"
   mapfile -t several < <(up_to "$gpus" 2 4 8)
   step "tune allreduce" tune "$out" "${several[@]}"
 }

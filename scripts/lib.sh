@@ -148,6 +148,30 @@ configure_and_build() {
   step "build $preset" cmake --build --preset "$preset" --parallel "$jobs" ${1:+--target "$@"}
 }
 
+# use_built PRESET [TARGET]...: in place of configure_and_build
+use_built() {
+  cd "$repository"
+  [ -d "build/$1" ] || fail "--as-built: there is no build/$1"
+  use_dependencies "$1"
+}
+
+# What programs that use GPUs here want, ours and others.
+prepare_gpus() {
+  # NVLink multicast stays off: a program that dies with it can take the switch down.
+  export NCCL_NVLS_ENABLE=0 NVSHMEM_DISABLE_NVLS=1 TORCH_SYMM_MEM_DISABLE_MULTICAST=1
+  # Halos by proxy are refused otherwise.
+  export CUDA_MODULE_LOADING=EAGER
+}
+
+# up_to GPUS RANKS...: those that have a GPU each
+up_to() {
+  local gpus=$1 ranks
+  shift
+  for ranks in "$@"; do
+    [ "$ranks" -gt "$gpus" ] || echo "$ranks"
+  done
+}
+
 # with_gpu_aware_mpi COMMAND...: Open MPI through the UCX that deps.sh --ucx unpacked, which takes GPU memory.
 with_gpu_aware_mpi() {
   LD_LIBRARY_PATH=$ucx_prefix/libucx/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \

@@ -1,9 +1,10 @@
 """Draws what bench_allreduce records: time and bus bandwidth over the size, beside the peers."""
 
-import json
 import re
 
 import matplotlib.pyplot as plt
+
+import records as benchmark_records
 
 NAME = re.compile(r"allreduce/(?P<type>[^/]+)/(?P<ranks>\d+)(?P<unit>rank|gpu)/(?P<bytes>\d+)(?P<graph>/graph)?$")
 OURS = "Selvage"
@@ -17,10 +18,7 @@ def read_records(paths):
     """Records of allreduces, sorted by size."""
     found = []
     for path in paths:
-        records = json.loads(path.read_text())
-        if not isinstance(records, list):
-            raise ValueError(f"{path} is not a list of records")
-        for record in records:
+        for record in benchmark_records.read(path):
             match = NAME.match(record.get("name", ""))
             if match:
                 found.append((int(match["bytes"]), match.groupdict(), record))
@@ -56,7 +54,7 @@ def series_of(entries):
 
 
 def algorithm_of(record):
-    """Older records say it in their choice only: "chosen: two_shot"."""
+    """Older records say it apart, or in their choice: "chosen: two_shot"."""
     return record.get("algorithm") or record.get("choice", "").rpartition(": ")[2]
 
 

@@ -1,10 +1,11 @@
 """Draws what records of benchmarks say of more GPUs or ranks of one machine: each figure over their number, and its share
 of what it would be if they were as good as the fewest measured."""
 
-import json
 import re
 
 import matplotlib.pyplot as plt
+
+import records as benchmark_records
 
 # A figure's name holds the number of its ranks: "lj/fp64/32000/4gpu", "allreduce/fp32/4gpu/1024/graph".
 COUNT = re.compile(r"/(?P<ranks>\d+)(?P<unit>gpu|rank)(?=/|$)")
@@ -46,10 +47,7 @@ def read_figures(paths):
     """{(hardware, app, unit of ranks): {figure: {ranks: (value, unit, better)}}} of figures of two or more numbers of ranks."""
     groups = {}
     for path in paths:
-        records = json.loads(path.read_text())
-        if not isinstance(records, list):
-            raise ValueError(f"{path} is not a list of records")
-        for record in records:
+        for record in benchmark_records.read(path):
             match = COUNT.search(record["name"])
             figure = COUNT.sub("", record["name"])
             if match and ideal_of(figure) and not is_of_others(record):

@@ -2,9 +2,10 @@
 """Prints benchmark records (the JSON files of bench/) as one Markdown table each."""
 
 import argparse
-import json
 import pathlib
 import sys
+
+import records as benchmark_records
 
 
 def figure(value):
@@ -12,7 +13,7 @@ def figure(value):
 
 
 def table(path):
-    records = json.loads(path.read_text())
+    records = benchmark_records.read(path)
     peers = list(dict.fromkeys(name for record in records for name in record.get("peers", {})))
     header = ["name", "value", "unit", "floor", "x floor", *peers, "choice", "spread"]
     rows = []

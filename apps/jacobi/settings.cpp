@@ -49,7 +49,7 @@ void read_grid(app::Input& input, Settings& settings) {
   check_sides(input, settings);
 }
 
-/// On GPUs the launches that sweep a box in parts take longer than what they hide (docs/benchmarking.md).
+/// On GPUs the launches that sweep a box in parts take longer than what they hide (docs/performance/jacobi.md).
 constexpr Overlap overlap_of_backend = host_backend ? Overlap::host : Overlap::off;
 
 Overlap parse_overlap(std::string_view text) {

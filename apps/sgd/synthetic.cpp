@@ -45,16 +45,25 @@ Synthetic::Synthetic(const Space& space, const Context& context, const Settings&
       gradients_(space, context, settings, {tensors_, tensors_.size() - 1}),
       figures_(1) {}
 
+void Synthetic::write_tensor(std::int64_t step, std::size_t tensor) {
+  const std::int64_t begin = tensors_[tensor].begin;
+  Kokkos::parallel_for("sgd::write", Elements(space_, begin, begin + tensors_[tensor].count),
+                       Write{gradients_.grain(), step, context_.rank()});
+  gradients_.add(space_, tensor, figures_);
+}
+
 void Synthetic::step(std::int64_t step) {
   gradients_.begin(space_);
   for (std::size_t tensor = tensors_.size(); tensor-- > 0;) {
-    const std::int64_t begin = tensors_[tensor].begin;
-    Kokkos::parallel_for("sgd::write", Elements(space_, begin, begin + tensors_[tensor].count),
-                         Write{gradients_.grain(), step, context_.rank()});
-    gradients_.add(space_, tensor, figures_);
+    write_tensor(step, tensor);
     gradients_.ready(space_, tensor);
   }
   gradients_.finish(space_);
+}
+
+void Synthetic::write(std::int64_t step) {
+  gradients_.begin(space_);
+  for (std::size_t tensor = tensors_.size(); tensor-- > 0;) write_tensor(step, tensor);
 }
 
 void Synthetic::exchange() {

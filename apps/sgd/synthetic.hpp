@@ -21,7 +21,8 @@ class Synthetic {
 
   /// Writes and adds up the gradients of a step: enqueued on GPUs. Collective.
   void step(std::int64_t step);
-  /// The same of what the tensors hold, without writing. Collective.
+  /// The two parts of it: writes, on this rank; and adds up over ranks what the tensors hold, collective.
+  void write(std::int64_t step);
   void exchange();
   /// Of the sums of `step`, on this rank; waits. \throws Error{timeout} that names a late rank
   [[nodiscard]] std::int64_t count_wrong(std::int64_t step) const;
@@ -33,6 +34,8 @@ class Synthetic {
   [[nodiscard]] const GradientSum& gradients() const { return gradients_; }
 
  private:
+  void write_tensor(std::int64_t step, std::size_t tensor);
+
   Space space_;
   Context context_;
   std::vector<Tensor> tensors_;

@@ -7,13 +7,14 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+#include <cmath>
 #include <utility>
 #include <vector>
 
 namespace selvage::bench {
 namespace {
 
-constexpr int rounds = 11;
 constexpr int calls_per_graph = 20;
 constexpr bool on_host =
     Kokkos::SpaceAccessibility<Kokkos::HostSpace, Kokkos::DefaultExecutionSpace::memory_space>::accessible;
@@ -21,13 +22,17 @@ constexpr bool on_host =
 template <class T>
 constexpr bool is_16_bit = sizeof(T) == 2;
 template <class T>
+constexpr float epsilon = is_16_bit<T> ? 0x1p-8F : 0x1p-24F;
+template <class T>
 constexpr std::string_view type_name = is_16_bit<T> ? "bf16" : "fp32";
 
-/// Sums of these are exact, whatever their order: of 16-bit types, integers up to 256.
+/// Sums of these are exact, whatever their order: whole numbers below 256 for 16-bit types, and so small where several sums
+/// follow each other, each as many times as large as there are ranks, that the last is exact too.
 template <class T>
-float value_at(int rank, std::size_t index) {
-  constexpr std::size_t period = is_16_bit<T> ? 7 : 97;
-  return static_cast<float>(rank + 1) * static_cast<float>(index % period + 1);
+float value_at(int rank, std::size_t index, int sums) {
+  const std::size_t period = is_16_bit<T> ? 7 : 97;
+  const float value = static_cast<float>(rank + 1) * static_cast<float>(index % period + 1);
+  return sums == 1 ? value : std::ldexp(value, -2 * sums);
 }
 template <class T>
 T element_of(float value) {
@@ -102,15 +107,13 @@ AllreduceTrial<T>::AllreduceTrial(const Context& context, std::int64_t bytes, bo
                                            [context](void* block) { context.deallocate_shared(block); });
     shared_ = View(static_cast<T*>(shared_memory_.get()), count);
   }
-  add_ours("chosen", {}, shared_);
-  chosen_ = contenders_.front().name;
+  add_ours("selvage", {}, shared_);
   for (const Form& form : forms(bytes)) {
     add_ours(form.name, form.options, shared_);
     if (on_host && form.options.algorithm == AllreduceAlgorithm::two_shot)
       add_ours("two_shot, own memory", form.options, own_);
   }
   add_peers();
-  trial_.emplace(context.comm(), contenders_, rounds, on_host ? 1e-3 : 1e-2);
 }
 
 /// Leaves out what is not possible here.
@@ -123,10 +126,8 @@ void AllreduceTrial<T>::add_ours(const std::string& name, const AllreduceOptions
     return;
   }
   Allreduce& allreduce = *allreduces_.back();
-  const std::string full_name =
-      options.algorithm ? name : fmt::format("{}: {}", name, to_string(allreduce.algorithm()));
   add(
-      full_name, [this, &allreduce] { allreduce.run(space_); }, view);
+      name, [this, &allreduce] { allreduce.run(space_); }, view);
 }
 
 template <class T>
@@ -150,68 +151,68 @@ void AllreduceTrial<T>::add_peers() {
 
 template <class T>
 void AllreduceTrial<T>::add(const std::string& name, const std::function<void()>& call, const View& view) {
-  verify(name, call, view);
-  // Sums of zeros stay zeros, however many follow each other.
-  Kokkos::deep_copy(view, T{});
-  if (!in_graph_) {
-    contenders_.push_back({name, call});
-    return;
+  std::function<void()> run = call;
+  int units = 1;
+  if (in_graph_) {
+    // What first calls allocate can't be captured.
+    call();
+    Kokkos::fence();
+    units = calls_per_graph;
+    run = capture(space_, [&] {
+      for (int i = 0; i < calls_per_graph; ++i) call();
+    });
   }
-  const auto replay = capture(space_, [&] {
-    for (int i = 0; i < calls_per_graph; ++i) call();
-  });
-  contenders_.push_back({name, replay, calls_per_graph});
+  const auto check = [this, name, run, units, view] { verify(name, run, units, view); };
+  contenders_.push_back({name, run, check, units});
 }
 
+/// One run may be several sums in place, as of a graph: each adds up what the one before left, the same on all ranks. Then zeros
+/// are left, whose sums stay zeros however many follow each other.
 template <class T>
-void AllreduceTrial<T>::verify(const std::string& name, const std::function<void()>& call,
+void AllreduceTrial<T>::verify(const std::string& name, const std::function<void()>& run, int sums,
                                const View& view) const {
   const auto mirror = Kokkos::create_mirror_view(view);
-  for (std::size_t i = 0; i < mirror.size(); ++i) mirror(i) = element_of<T>(value_at<T>(context_.rank(), i));
+  for (std::size_t i = 0; i < mirror.size(); ++i)
+    mirror(i) = element_of<T>(value_at<T>(context_.rank(), i, sums));
   Kokkos::deep_copy(view, mirror);
-  call();
+  MPI_Barrier(context_.comm());
+  run();
   Kokkos::fence();
   Kokkos::deep_copy(mirror, view);
+  // As many times as large is exact for powers of two; for other numbers each addition may round.
+  const bool is_exact = sums == 1 || std::has_single_bit(static_cast<unsigned>(context_.size()));
+  const float slack = is_exact ? 0 : static_cast<float>(sums * context_.size()) * epsilon<T>;
   int wrong = 0;
   for (std::size_t i = 0; i < mirror.size(); ++i) {
     float expected = 0;
-    for (int rank = 0; rank < context_.size(); ++rank) expected += value_at<T>(rank, i);
-    if (value_of(mirror(i)) != expected) ++wrong;
+    for (int rank = 0; rank < context_.size(); ++rank) expected += value_at<T>(rank, i, sums);
+    for (int more = 1; more < sums; ++more) expected *= static_cast<float>(context_.size());
+    if (std::fabs(value_of(mirror(i)) - expected) > slack * expected) ++wrong;
   }
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, context_.comm());
   if (wrong > 0)
     throw Error(ErrorKind::verification,
                 fmt::format("{} leaves {} wrong elements of {} bytes", name, wrong, bytes_));
+  Kokkos::deep_copy(view, T{});
 }
 
 template <class T>
-double AllreduceTrial<T>::bus_gb_per_s() const {
+Figure AllreduceTrial<T>::figure() const {
   const double share = 2.0 * (context_.size() - 1) / context_.size();
-  return share * static_cast<double>(bytes_) / trial_->median(chosen_) * 1e-9;
+  // What each rank must send and receive at least, over the time.
+  const auto bus = [bytes = share * static_cast<double>(bytes_)](const Times& times) {
+    return std::map<std::string, double>{{"bus, GB/s", bytes / times.at("selvage") * 1e-9}};
+  };
+  return {.contenders = contenders_,
+          .label = std::string(to_string(allreduces_.front()->algorithm())),
+          .derive = bus,
+          .batch_seconds = on_host ? 1e-3 : 1e-2};
 }
 
 template <class T>
 std::string AllreduceTrial<T>::name(int ranks, std::int64_t bytes, bool in_graph) {
   return fmt::format("allreduce/{}/{}{}/{}{}", type_name<T>, ranks, on_host ? "rank" : "gpu", bytes,
                      in_graph ? "/graph" : "");
-}
-
-template <class T>
-Record AllreduceTrial<T>::record() const {
-  Record record;
-  record.name = name(context_.size(), bytes_, in_graph_);
-  record.unit = "us";
-  record.value = trial_->median(chosen_) * 1e6;
-  record.choice = chosen_;
-  record.algorithm = algorithm();
-  record.bus_gb_per_s = bus_gb_per_s();
-  record.verified = true;
-  record.repetitions = rounds;
-  record.spread = trial_->spread(chosen_);
-  for (const Contender& contender : contenders_) {
-    if (contender.name != chosen_) record.peers[contender.name] = trial_->median(contender.name) * 1e6;
-  }
-  return record;
 }
 
 template class AllreduceTrial<float>;

@@ -1,4 +1,4 @@
-// Sums in place: every algorithm, and what others give, interleaved in one run.
+// Sums in place: ours as it is chosen by default, each of our algorithms, and what others give, in turns.
 //
 // allreduce/fp32/<r>rank/<bytes>: on hosts, beside MPI_Allreduce. SELVAGE_ALLREDUCE_FAST=yes adds the algorithms that
 // combine in another order than by rank; SELVAGE_LOGICAL_HOSTS=2x2 those between hosts, by MPI's shared memory here
@@ -10,26 +10,15 @@
 #include "../support/mpi_main.hpp"
 #include "allreduce_trial.hpp"
 
-#include <string>
+#include <memory>
+#include <vector>
 
 namespace selvage::bench {
 namespace {
 
+constexpr int rounds = 11;
 constexpr bool on_host =
     Kokkos::SpaceAccessibility<Kokkos::HostSpace, Kokkos::DefaultExecutionSpace::memory_space>::accessible;
-
-/// One Google Benchmark per size: its time is that of the algorithm chosen by default.
-template <class T>
-Figure figure_of(const Context& context, std::int64_t bytes, bool in_graph) {
-  const AllreduceTrial<T> measured(context, bytes, in_graph);
-  Figure figure{.seconds = measured.trial().median(measured.chosen()),
-                .counters = {{"bus_GB/s", measured.bus_gb_per_s()}},
-                .records = {measured.record()},
-                .label = std::string(measured.algorithm())};
-  for (const Contender& contender : measured.contenders())
-    figure.counters[contender.name + "_us"] = measured.trial().median(contender.name) * 1e6;
-  return figure;
-}
 
 constexpr std::int64_t kib = 1024;
 constexpr std::int64_t mib = 1024 * kib;
@@ -42,11 +31,15 @@ std::vector<std::int64_t> sizes() {
 }
 
 template <class T>
-void add_benchmark(const Context& context, std::int64_t bytes, std::vector<Record>& records) {
+void add_benchmark(const Context& context, std::int64_t bytes) {
   // What goes from host to host waits for messages, which no graph can.
   const bool in_graph = !on_host && bytes <= mib && context.machine().host_count() == 1;
-  register_figure(AllreduceTrial<T>::name(context.size(), bytes, in_graph), records,
-                  [=] { return figure_of<T>(context, bytes, in_graph); });
+  register_figure(AllreduceTrial<T>::name(context.size(), bytes, in_graph), context.comm(), rounds, [=] {
+    auto trial = std::make_shared<AllreduceTrial<T>>(context, bytes, in_graph);
+    Figure figure = trial->figure();
+    figure.keeps = std::move(trial);
+    return figure;
+  });
 }
 
 }  // namespace
@@ -54,11 +47,11 @@ void add_benchmark(const Context& context, std::int64_t bytes, std::vector<Recor
 
 int main(int argc, char** argv) {
   using namespace selvage::bench;
-  return mpi_bench_main(argc, argv, [&](MPI_Comm comm, std::vector<Record>& records) {
+  return mpi_bench_main(argc, argv, [&](MPI_Comm comm) {
     const selvage::Context shared(comm);
-    for (const std::int64_t bytes : sizes()) add_benchmark<float>(shared, bytes, records);
+    for (const std::int64_t bytes : sizes()) add_benchmark<float>(shared, bytes);
     if (on_host) return;
     for (const std::int64_t bytes : {16 * kib, 256 * kib, 4 * mib, 64 * mib, 1024 * mib})
-      add_benchmark<selvage::Bfloat16>(shared, bytes, records);
+      add_benchmark<selvage::Bfloat16>(shared, bytes);
   });
 }

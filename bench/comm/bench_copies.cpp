@@ -8,7 +8,6 @@
 
 #include "../support/figure.hpp"
 #include "../support/mpi_main.hpp"
-#include "../support/trial.hpp"
 
 #include <selvage/comm/trigger.hpp>
 #include <selvage/error.hpp>
@@ -17,6 +16,8 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -68,27 +69,17 @@ class CopyTrial {
          {std::pair{"auto", "auto"}, std::pair{"direct", "direct"}, std::pair{"staged", "static:1"},
           std::pair{"static", "static:0.1"}, std::pair{"dynamic", "dynamic"}})
       add(name, paths);
-    for (const Contender& contender : contenders_) verify(contender);
-    trial_ = std::make_unique<Trial>(context_.comm(), contenders_, rounds);
-    for (const auto& queue : queues_) queue->check();
   }
+  CopyTrial(const CopyTrial&) = delete;
+  CopyTrial& operator=(const CopyTrial&) = delete;
 
-  [[nodiscard]] const Trial& trial() const { return *trial_; }
-  [[nodiscard]] Record record(const std::string& name) const {
-    const auto rate = [&](const std::string& contender) {
-      return static_cast<double>(window_.bytes()) / trial_->median(contender) * 1e-9;
+  [[nodiscard]] Figure figure() const {
+    const auto rates = [bytes = static_cast<double>(window_.bytes())](const Times& times) {
+      std::map<std::string, double> all;
+      for (const auto& [name, seconds] : times) all[name + ", GB/s"] = bytes / seconds * 1e-9;
+      return all;
     };
-    Record record;
-    record.name = name;
-    record.unit = "GB/s";
-    record.better = "higher";
-    record.choice = contenders_.front().name;
-    record.value = rate(record.choice);
-    record.verified = true;
-    record.repetitions = rounds;
-    record.spread = trial_->spread(record.choice);
-    for (const Contender& contender : contenders_) record.peers[contender.name] = rate(contender.name);
-    return record;
+    return {.contenders = contenders_, .derive = rates};
   }
 
  private:
@@ -115,22 +106,23 @@ class CopyTrial {
     queues_.push_back(std::make_shared<CommandQueue>(space_, context_, window_, CommandQueue::Options{}));
     if (!queues_.back()->has_threads())
       throw Error(ErrorKind::unsupported, "copies are timed with threads that serve kernels");
-    contenders_.push_back({name, [this, port = queues_.back()->device()] {
-                             if (!puts()) return;
-                             Kokkos::parallel_for("bench::put", Kokkos::TeamPolicy<Space>(space_, 1, 1),
-                                                  Put{port, window_.data(), window_.bytes(), target()});
-                           }});
+    const auto run = [this, port = queues_.back()->device()] {
+      if (!puts()) return;
+      Kokkos::parallel_for("bench::put", Kokkos::TeamPolicy<Space>(space_, 1, 1),
+                           Put{port, window_.data(), window_.bytes(), target()});
+    };
+    contenders_.push_back({name, run, [this, name = std::string(name), run] { verify(name, run); }});
   }
 
   /// Each form copies words that nobody had before.
-  void verify(const Contender& contender) {
+  void verify(const std::string& name, const std::function<void()>& run) {
     const std::uint64_t seed = ++seed_ * 1'000'000;
     const std::uint64_t count = words().extent(0);
     const Kokkos::RangePolicy<Space, Kokkos::IndexType<std::uint64_t>> all(space_, 0, count);
     Kokkos::parallel_for("bench::fill", all, Fill{words(), seed + context_.rank()});
     Kokkos::fence("bench::filled");
     MPI_Barrier(context_.comm());
-    contender.run();
+    run();
     Kokkos::fence("bench::arrived");
     MPI_Barrier(context_.comm());
     const bool is_target = context_.rank() % 2 == 1;
@@ -138,9 +130,9 @@ class CopyTrial {
     Kokkos::parallel_reduce("bench::count", all,
                             CountWrong{words(), seed + context_.rank() - (is_target ? 1 : 0)}, wrong);
     if (wrong > 0) {
-      throw Error(ErrorKind::verification,
-                  fmt::format("{} leaves {} of {} words wrong", contender.name, wrong, count));
+      throw Error(ErrorKind::verification, fmt::format("{} leaves {} of {} words wrong", name, wrong, count));
     }
+    for (const auto& queue : queues_) queue->check();
   }
 
   Context context_;
@@ -148,30 +140,26 @@ class CopyTrial {
   Window window_;
   std::vector<std::shared_ptr<CommandQueue>> queues_;
   std::vector<Contender> contenders_;
-  std::unique_ptr<Trial> trial_;
   std::uint64_t seed_ = 0;
 };
-
-Figure figure_of(const Context& context, std::size_t bytes, const std::string& name) {
-  const CopyTrial copies(context, bytes);
-  const Record record = copies.record(name);
-  Figure figure{.seconds = copies.trial().median(record.choice), .records = {record}};
-  for (const auto& [peer, value] : record.peers) figure.counters[peer + "_GB/s"] = value;
-  return figure;
-}
 
 }  // namespace
 }  // namespace selvage::bench
 
 int main(int argc, char** argv) {
   using namespace selvage::bench;
-  return mpi_bench_main(argc, argv, [&](MPI_Comm comm, std::vector<Record>& records) {
+  return mpi_bench_main(argc, argv, [&](MPI_Comm comm) {
     const selvage::Context context(comm);
     for (const std::size_t megabytes : {1, 4, 16, 64, 256}) {
       const std::size_t bytes = megabytes << 20;
       const std::string name =
           fmt::format("copies/put/{}/{}{}", bytes, context.size(), on_host ? "rank" : "gpu");
-      register_figure(name, records, [=] { return figure_of(context, bytes, name); });
+      register_figure(name, comm, rounds, [=] {
+        const auto trial = std::make_shared<CopyTrial>(context, bytes);
+        Figure figure = trial->figure();
+        figure.keeps = trial;
+        return figure;
+      });
     }
   });
 }

@@ -5,11 +5,10 @@
 //
 // list/scatter_add/<entries>/<r>rank: as many back, added
 //
-// list/rebuild/<entries>/<r>rank: the same lists once more; "found" finds out who sends, "named" knows the neighbours
+// list/rebuild/<entries>/<r>rank: the same lists once more; without options it finds out who sends, or neighbours are named
 
 #include "../support/figure.hpp"
 #include "../support/mpi_main.hpp"
-#include "../support/trial.hpp"
 #include "plain_lists.hpp"
 
 #include <selvage/comm/context.hpp>
@@ -19,9 +18,11 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace selvage::bench {
@@ -47,27 +48,47 @@ class ListTrial {
     std::map<int, std::int64_t> received;
     for (const auto& [rank, ids] : sent_) received[rank] = static_cast<std::int64_t>(ids.size());
     plain_ = std::make_unique<PlainLists>(context_.comm(), owned_, sent_, received);
+    add("selvage", {});
     add("peer", {.neighbours = {}, .transport = Transport::peer});
     add("mpi_staged", {.neighbours = {}, .transport = Transport::mpi_staged});
-    for (auto& [name, halo] : halos_) {
-      gathers_.push_back({name, [this, &halo] { halo.gather(Space(), x_); }});
-      scatters_.push_back({name, [this, &halo] { halo.scatter_add(Space(), force_); }});
-    }
-    gathers_.push_back({"plain", [this] { plain_->gather(x_); }});
-    scatters_.push_back({"plain", [this] { plain_->scatter_add(force_); }});
-    for (const Contender& contender : gathers_) verify_gather(contender);
-    for (const Contender& contender : scatters_) verify_scatter(contender);
-    std::vector<int> neighbours{before(), after()};
     named_ = std::make_unique<ListHalo>(Space(), context_, owned_, ids_, ranks_,
-                                        ListOptions{.neighbours = neighbours});
-    found_ = std::make_unique<ListHalo>(Space(), context_, owned_, ids_, ranks_);
+                                        ListOptions{.neighbours = std::vector<int>{before(), after()}});
   }
+  ListTrial(const ListTrial&) = delete;
+  ListTrial& operator=(const ListTrial&) = delete;
 
-  [[nodiscard]] const std::vector<Contender>& gathers() const { return gathers_; }
-  [[nodiscard]] const std::vector<Contender>& scatters() const { return scatters_; }
-  [[nodiscard]] std::vector<Contender> rebuilds() const {
-    return {{"named", [this] { named_->rebuild(Space(), owned_, ids_, ranks_); }},
-            {"found", [this] { found_->rebuild(Space(), owned_, ids_, ranks_); }}};
+  [[nodiscard]] std::vector<Contender> gathers() {
+    std::vector<Contender> all;
+    const auto add = [&](const std::string& name, const std::function<void()>& run) {
+      all.push_back({name, run, [this, name, run] { verify_gather(name, run); }});
+    };
+    for (auto& [name, halo] : halos_) add(name, [this, &halo] { halo.gather(Space(), x_); });
+    add("packed, MPI_Isend", [this] { plain_->gather(x_); });
+    return all;
+  }
+  [[nodiscard]] std::vector<Contender> scatters() {
+    std::vector<Contender> all;
+    const auto add = [&](const std::string& name, const std::function<void()>& run) {
+      all.push_back({name, run, [this, name, run] { verify_scatter(name, run); }});
+    };
+    for (auto& [name, halo] : halos_) add(name, [this, &halo] { halo.scatter_add(Space(), force_); });
+    add("packed, MPI_Isend", [this] { plain_->scatter_add(force_); });
+    return all;
+  }
+  /// What a rebuild leaves is what fills ghosts.
+  [[nodiscard]] std::vector<Contender> rebuilds() {
+    std::vector<Contender> all;
+    for (ListHalo* halo : {&halos_.front().second, named_.get()}) {
+      const std::string name = halo == named_.get() ? "neighbours named" : "selvage";
+      const auto run = [this, halo] { halo->rebuild(Space(), owned_, ids_, ranks_); };
+      all.push_back({name, run, [this, name, halo, run] {
+                       verify_gather(name, [&] {
+                         run();
+                         halo->gather(Space(), x_);
+                       });
+                     }});
+    }
+    return all;
   }
 
  private:
@@ -99,14 +120,14 @@ class ListTrial {
   static double value_of(int rank, int id, int component) { return rank * 1e6 + id * 3 + component; }
 
   /// The neighbours' lists are this rank's own, for other ranks.
-  void verify_gather(const Contender& contender) const {
+  void verify_gather(const std::string& name, const std::function<void()>& run) const {
     const auto x = Kokkos::create_mirror_view(x_);
     for (int i = 0; i < static_cast<int>(x.extent(0)); ++i) {
       for (int c = 0; c < 3; ++c) x(i, c) = i < owned_ ? value_of(context_.rank(), i, c) : -1;
     }
     Kokkos::deep_copy(x_, x);
     MPI_Barrier(context_.comm());
-    contender.run();
+    run();
     Kokkos::fence("bench::gathered");
     Kokkos::deep_copy(x, x_);
     std::int64_t ghost = owned_;
@@ -117,27 +138,25 @@ class ListTrial {
             entry < half ? (rank + context_.size() - 1) % context_.size() : (rank + 1) % context_.size();
         if (to != context_.rank()) continue;
         const int id = entry % half * 3 + (entry < half ? 0 : 1);
-        for (int c = 0; c < 3; ++c)
-          require(x(ghost, c) == value_of(rank, id, c), contender.name, "ghost", ghost);
+        for (int c = 0; c < 3; ++c) require(x(ghost, c) == value_of(rank, id, c), name, "ghost", ghost);
         ++ghost;
       }
     }
     MPI_Barrier(context_.comm());
   }
 
-  void verify_scatter(const Contender& contender) const {
+  void verify_scatter(const std::string& name, const std::function<void()>& run) const {
     const auto force = Kokkos::create_mirror_view(force_);
     for (int i = 0; i < static_cast<int>(force.extent(0)); ++i) {
       for (int c = 0; c < 3; ++c) force(i, c) = i < owned_ ? i : 7 + c;
     }
     Kokkos::deep_copy(force_, force);
     MPI_Barrier(context_.comm());
-    contender.run();
+    run();
     Kokkos::fence("bench::added");
     Kokkos::deep_copy(force, force_);
     for (int i = 0; i < owned_; ++i) {
-      for (int c = 0; c < 3; ++c)
-        require(force(i, c) == i + (i % 3 < 2 ? 7 + c : 0), contender.name, "sum", i);
+      for (int c = 0; c < 3; ++c) require(force(i, c) == i + (i % 3 < 2 ? 7 + c : 0), name, "sum", i);
     }
     MPI_Barrier(context_.comm());
   }
@@ -157,50 +176,26 @@ class ListTrial {
   std::unique_ptr<PlainLists> plain_;
   std::vector<std::pair<std::string, ListHalo>> halos_;
   std::unique_ptr<ListHalo> named_;
-  std::unique_ptr<ListHalo> found_;
-  std::vector<Contender> gathers_;
-  std::vector<Contender> scatters_;
 };
-
-/// One Google Benchmark per size and operation: its time is the first contender's, the counters are everyone else's.
-Figure figure_of(const Context& context, const std::string& name, const std::vector<Contender>& contenders) {
-  const Trial trial(context.comm(), contenders, rounds);
-  Record record;
-  record.name = name;
-  record.unit = "us";
-  record.choice = contenders.front().name;
-  record.value = trial.median(record.choice) * 1e6;
-  record.verified = true;
-  record.repetitions = rounds;
-  record.spread = trial.spread(record.choice);
-  Figure figure{.seconds = trial.median(record.choice)};
-  for (const Contender& contender : contenders) {
-    record.peers[contender.name] = trial.median(contender.name) * 1e6;
-    figure.counters[contender.name + "_us"] = record.peers[contender.name];
-    figure.counters["speedup_over_" + contender.name] = trial.speedup(record.choice, contender.name);
-  }
-  figure.records = {record};
-  return figure;
-}
 
 }  // namespace
 }  // namespace selvage::bench
 
 int main(int argc, char** argv) {
   using namespace selvage::bench;
-  return mpi_bench_main(argc, argv, [&](MPI_Comm comm, std::vector<Record>& records) {
+  return mpi_bench_main(argc, argv, [&](MPI_Comm comm) {
     const selvage::Context context(comm);
     for (const int entries : {64, 1024, 16384, 262144}) {
       for (const char* operation : {"gather", "scatter_add", "rebuild"}) {
         const std::string name =
             fmt::format("list/{}/{}/{}{}", operation, entries, context.size(), on_host ? "rank" : "gpu");
-        register_figure(name, records, [=] {
-          const ListTrial trial(context, entries);
+        register_figure(name, comm, rounds, [=] {
+          const auto trial = std::make_shared<ListTrial>(context, entries);
           const std::string_view what = operation;
-          return figure_of(context, name,
-                           what == "gather"        ? trial.gathers()
-                           : what == "scatter_add" ? trial.scatters()
-                                                   : trial.rebuilds());
+          return Figure{.contenders = what == "gather"        ? trial->gathers()
+                                      : what == "scatter_add" ? trial->scatters()
+                                                              : trial->rebuilds(),
+                        .keeps = trial};
         });
       }
     }

@@ -1,13 +1,12 @@
 // How much of a reduction goes on behind a computation, on GPUs.
 //
 // overlap/fp32/<g>gpu/<bytes>/[<algorithm>/]{default,sm<multiprocessors>}: GradientBuckets of one gradient each; beside every bucket that is
-// reduced runs a kernel that takes as long, on another instance. The value is the share of the reduction's time by which
-// both together are shorter than one after the other, in percent; NCCL is given the same.
+// reduced runs a kernel that takes as long, on another instance. "hidden, %" is the share of the reduction's time by which
+// both together are shorter than one after the other; NCCL is given the same.
 
 #include "../support/figure.hpp"
 #include "../support/graph.hpp"
 #include "../support/mpi_main.hpp"
-#include "../support/trial.hpp"
 #include "nccl_allreduce.hpp"
 
 #include <selvage/comm/gradient_buckets.hpp>
@@ -18,6 +17,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -67,56 +68,40 @@ class Overlap {
                                             .multiprocessors = setting.multiprocessors,
                                             .bucket_bytes = bytes_},
                      gradients_);
-    verify();
     find_iterations();
   }
 
-  /// In percent.
-  double measure() {
-    std::vector<Contender> contenders{{"reduce", [this] { step(0); }},
-                                      {"compute", [this] { compute_alone(); }},
-                                      {"both", [this] { step(iterations_); }}};
-    const Space other = make_instance();
-    std::vector<std::function<void()>> nccl;
+  Overlap(const Overlap&) = delete;
+  Overlap& operator=(const Overlap&) = delete;
+
+  [[nodiscard]] Figure figure() {
+    std::vector<Contender> contenders{
+        {"both", [this] { step(iterations_); }, [this] { verify(iterations_); }},
+        {"reduce", [this] { step(0); }, [this] { verify(0); }},
+        {"compute", [this] { compute_alone(); }, [] {}}};
     for (const Gradient& gradient : gradients_) {
-      if (auto call = make_nccl_allreduce(context_.comm(), other, gradient)) nccl.push_back(std::move(call));
+      if (auto call = make_nccl_allreduce(context_.comm(), other_, gradient))
+        nccl_.push_back(std::move(call));
     }
-    const auto nccl_step = [&](bool computes) {
-      for (const auto& call : nccl) {
-        call();
-        if (computes) compute();
-      }
+    if (!nccl_.empty()) {
+      contenders.push_back({"NCCL reduce", [this] { nccl_step(false); }, [this] { verify_nccl(false); }});
+      contenders.push_back({"NCCL both", [this] { nccl_step(true); }, [this] { verify_nccl(true); }});
+    }
+    const auto hidden = [has_nccl = !nccl_.empty()](const Times& times) {
+      const auto share = [&](const std::string& prefix) {
+        const double reduce = times.at(prefix + "reduce");
+        return 100 * (reduce + times.at("compute") - times.at(prefix + "both")) / reduce;
+      };
+      std::map<std::string, double> shares{{"hidden, %", share("")}};
+      if (has_nccl) shares["NCCL hidden, %"] = share("NCCL ");
+      return shares;
     };
-    if (!nccl.empty()) {
-      contenders.push_back({"NCCL reduce", [&] { nccl_step(false); }});
-      contenders.push_back({"NCCL both", [&] { nccl_step(true); }});
-    }
-    trial_.emplace(context_.comm(), contenders, rounds);
-    if (!nccl.empty()) nccl_hidden_ = hidden("NCCL reduce", "NCCL both");
-    return hidden("reduce", "both");
-  }
-  [[nodiscard]] Record record(const std::string& name, double value) const {
-    Record record;
-    record.name = name;
-    record.value = value;
-    record.unit = "%";
-    record.better = "higher";
-    record.floor = 100;
-    record.choice = to_string(buckets_->report().front().algorithm);
-    record.verified = true;
-    record.repetitions = rounds;
-    record.spread = trial_->spread("both");
-    for (const char* part : {"reduce", "compute", "both"})
-      record.peers[fmt::format("{}, us", part)] = trial_->median(part) * 1e6;
-    if (nccl_hidden_) record.peers["NCCL"] = *nccl_hidden_;
-    return record;
+    return {.contenders = contenders,
+            .label = std::string(to_string(buckets_->report().front().algorithm)),
+            .derive = hidden};
   }
 
  private:
-  [[nodiscard]] double hidden(const char* reduce, const char* both) const {
-    const double apart = trial_->median(reduce) + trial_->median("compute");
-    return 100 * (apart - trial_->median(both)) / trial_->median(reduce);
-  }
   void compute() const {
     constexpr int items = 132 * 2048 * 8;
     Kokkos::parallel_for("bench::compute", Kokkos::RangePolicy<Space>(space_, 0, items),
@@ -132,22 +117,43 @@ class Overlap {
     }
     buckets_->finish(space_);
   }
-  void find_iterations() {
-    iterations_ = 64;
-    for (int round = 0; round < 4; ++round) {
-      const Trial trial(context_.comm(),
-                        {{"reduce", [this] { step(0); }}, {"compute", [this] { compute_alone(); }}}, 3);
-      iterations_ =
-          std::max(1, static_cast<int>(iterations_ * trial.median("reduce") / trial.median("compute")));
+  void nccl_step(bool computes) const {
+    for (const auto& call : nccl_) {
+      call();
+      if (computes) compute();
     }
   }
-  void verify() {
+
+  void find_iterations() {
+    iterations_ = 64;
+    const auto none = [] {};
+    for (int round = 0; round < 4; ++round) {
+      Trial trial(context_.comm(),
+                  {{"reduce", [this] { step(0); }, none}, {"compute", [this] { compute_alone(); }, none}});
+      const Times times = trial.round();
+      iterations_ = std::max(1, static_cast<int>(iterations_ * times.at("reduce") / times.at("compute")));
+    }
+  }
+
+  void verify(int iterations) {
+    require_sums(context_.size(), [&] { step(iterations); });
+  }
+  void verify_nccl(bool computes) {
+    require_sums(1, [&] { nccl_step(computes); });
+  }
+  /// \param divisor  of the sum over ranks, for what `run` leaves
+  template <class Run>
+  void require_sums(int divisor, const Run& run) {
+    const int ranks = context_.size();
     for (int round = 0; round < 2; ++round) {
       for (const Gradient& gradient : gradients_)
         Kokkos::deep_copy(gradient, static_cast<float>(context_.rank() + round));
-      step(0);
       Kokkos::fence();
-      const float expected = static_cast<float>(context_.size() - 1) / 2 + static_cast<float>(round);
+      MPI_Barrier(context_.comm());
+      run();
+      Kokkos::fence();
+      const float expected =
+          static_cast<float>(ranks * (ranks - 1) / 2 + ranks * round) / static_cast<float>(divisor);
       int wrong = 0;
       for (const Gradient& gradient : gradients_) {
         int here = 0;
@@ -168,24 +174,16 @@ class Overlap {
   Gradient scratch_{"scratch", 1};
   int iterations_ = 0;
   std::optional<GradientBuckets> buckets_;
-  std::optional<Trial> trial_;
-  std::optional<double> nccl_hidden_;
+  Space other_ = make_instance();
+  std::vector<std::function<void()>> nccl_;
 };
-
-Figure figure_of(const std::string& name, const Context& context, const Setting& setting) {
-  Overlap overlap(context, setting);
-  const double hidden = overlap.measure();
-  const Record record = overlap.record(name, hidden);
-  return {
-      .seconds = record.peers.at("both, us") * 1e-6, .counters = {{"hidden_%", hidden}}, .records = {record}};
-}
 
 }  // namespace
 }  // namespace selvage::bench
 
 int main(int argc, char** argv) {
   using namespace selvage::bench;
-  return mpi_bench_main(argc, argv, [&](MPI_Comm comm, std::vector<Record>& records) {
+  return mpi_bench_main(argc, argv, [&](MPI_Comm comm) {
     if (on_host)
       throw selvage::Error(selvage::ErrorKind::unsupported,
                            "it is for GPUs: on hosts the caller's own thread reduces, beside nothing");
@@ -202,7 +200,12 @@ int main(int argc, char** argv) {
             setting.multiprocessors ? fmt::format("sm{}", *setting.multiprocessors) : "default";
         const std::string name =
             fmt::format("overlap/fp32/{}gpu/{}/{}{}", shared.size(), bytes, algorithm, blocks);
-        register_figure(name, records, [=] { return figure_of(name, shared, setting); });
+        register_figure(name, comm, rounds, [=] {
+          const auto overlap = std::make_shared<Overlap>(shared, setting);
+          Figure figure = overlap->figure();
+          figure.keeps = overlap;
+          return figure;
+        });
       }
     }
   });

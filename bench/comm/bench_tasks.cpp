@@ -3,13 +3,12 @@
 //
 // tasks/add/<bytes>/<r>rank: us per round trip
 //   function: RemoteTasks, run by a thread of the library's; hosts only
-//   kernel, kernel/graph: RemoteTasks, run by kernels that wait for them on the target's instance
+//   kernel, and in a graph: RemoteTasks, run by kernels that wait for them on the target's instance
 //   mpi: a message to a rank that waits for it, runs the task and answers; GPUs stage it through host memory
 
 #include "../support/figure.hpp"
 #include "../support/graph.hpp"
 #include "../support/mpi_main.hpp"
-#include "../support/trial.hpp"
 
 #include <selvage/comm/remote_tasks.hpp>
 #include <selvage/error.hpp>
@@ -17,6 +16,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -109,26 +109,12 @@ class TaskTrial {
     if (on_host) add_function();
     add_kernels();
     auto message = std::make_shared<TaskByMessage>(comm, space_, payload_, sums_, left(), right());
-    contenders_.push_back({"mpi", [message] { message->run(); }});
-    for (const Contender& contender : contenders_) verify(contender);
-    trial_ = std::make_unique<Trial>(comm, contenders_, rounds, batch_seconds);
-    for (const auto& tasks : tasks_) tasks->check();
+    add("mpi", [message] { message->run(); });
   }
+  TaskTrial(const TaskTrial&) = delete;
+  TaskTrial& operator=(const TaskTrial&) = delete;
 
-  [[nodiscard]] const Trial& trial() const { return *trial_; }
-  [[nodiscard]] Record record(const std::string& name) const {
-    Record record;
-    record.name = name;
-    record.unit = "us";
-    record.choice = contenders_.front().name;
-    record.value = trial_->median(record.choice) * 1e6;
-    record.verified = true;
-    record.repetitions = rounds;
-    record.spread = trial_->spread(record.choice);
-    for (const Contender& contender : contenders_)
-      record.peers[contender.name] = trial_->median(contender.name) * 1e6;
-    return record;
-  }
+  [[nodiscard]] const std::vector<Contender>& contenders() const { return contenders_; }
 
  private:
   [[nodiscard]] int right() const { return (context_.rank() + 1) % context_.size(); }
@@ -149,10 +135,10 @@ class TaskTrial {
       for (std::size_t i = 0; i < message.bytes / sizeof(double); ++i) sums.data()[i] += values[i];
     });
     tasks->open();
-    contenders_.push_back({"function", [this, tasks] {
-                             tasks->call(space_, right(), {}, payload_);
-                             tasks->wait(space_, right());
-                           }});
+    add("function", [this, tasks] {
+      tasks->call(space_, right(), {}, payload_);
+      tasks->wait(space_, right());
+    });
   }
 
   void add_kernels() {
@@ -162,17 +148,21 @@ class TaskTrial {
       tasks->serve(space_, left(), 1, Add{sums_});
       tasks->wait(space_, right());
     };
-    contenders_.push_back({"kernel", trip});
+    add("kernel", trip);
     trip();  // what first launches allocate can't be captured
     space_.fence("bench::before capture");
     const auto graph = capture(space_, [trip] {
       for (int i = 0; i < trips_per_graph; ++i) trip();
     });
-    if (graph) contenders_.push_back({"kernel/graph", graph, trips_per_graph});
+    if (graph) add("kernel, graph", graph, trips_per_graph);
+  }
+
+  void add(const std::string& name, const std::function<void()>& run, int units = 1) {
+    contenders_.push_back({name, run, [this, name, run, units] { verify(name, run, units); }, units});
   }
 
   /// Every call adds the left rank's payload once.
-  void verify(const Contender& contender) {
+  void verify(const std::string& name, const std::function<void()>& run, int units) {
     constexpr int calls = 3;
     const auto payload = Kokkos::create_mirror(payload_);
     const auto sums = Kokkos::create_mirror(sums_);
@@ -182,14 +172,15 @@ class TaskTrial {
     Kokkos::deep_copy(sums_, -1.0);
     Kokkos::fence("bench::filled");
     MPI_Barrier(context_.comm());
-    for (int call = 0; call < calls; ++call) contender.run();
+    for (int call = 0; call < calls; ++call) run();
     Kokkos::fence("bench::added");
     MPI_Barrier(context_.comm());
     Kokkos::deep_copy(sums, sums_);
     for (std::size_t i = 0; i < sums.extent(0); ++i) {
-      if (sums(i) == calls * contender.units * value(left(), i) - 1) continue;
-      throw Error(ErrorKind::verification, fmt::format("{} adds element {} wrongly", contender.name, i));
+      if (sums(i) == calls * units * value(left(), i) - 1) continue;
+      throw Error(ErrorKind::verification, fmt::format("{} adds element {} wrongly", name, i));
     }
+    for (const auto& tasks : tasks_) tasks->check();
   }
 
   Context context_;
@@ -197,31 +188,22 @@ class TaskTrial {
   Values payload_, sums_;
   std::vector<std::shared_ptr<RemoteTasks>> tasks_;
   std::vector<Contender> contenders_;
-  std::unique_ptr<Trial> trial_;
 };
-
-Figure figure_of(MPI_Comm comm, const Context& context, std::size_t bytes, const std::string& name) {
-  const TaskTrial tasks(comm, context, bytes);
-  const Record record = tasks.record(name);
-  Figure figure{.seconds = record.value * 1e-6, .records = {record}};
-  for (const auto& [peer, value] : record.peers) {
-    figure.counters[peer + "_us"] = value;
-    figure.counters["speedup_over_" + peer] = tasks.trial().speedup(record.choice, peer);
-  }
-  return figure;
-}
 
 }  // namespace
 }  // namespace selvage::bench
 
 int main(int argc, char** argv) {
   using namespace selvage::bench;
-  return mpi_bench_main(argc, argv, [&](MPI_Comm comm, std::vector<Record>& records) {
+  return mpi_bench_main(argc, argv, [&](MPI_Comm comm) {
     const selvage::Context context(comm);
     for (const std::size_t bytes : {64, 1024, 8192, 65536}) {
       const std::string name =
           fmt::format("tasks/add/{}/{}{}", bytes, context.size(), on_host ? "rank" : "gpu");
-      register_figure(name, records, [=] { return figure_of(comm, context, bytes, name); });
+      register_figure(name, comm, rounds, [=] {
+        const auto trial = std::make_shared<TaskTrial>(comm, context, bytes);
+        return Figure{.contenders = trial->contenders(), .batch_seconds = batch_seconds, .keeps = trial};
+      });
     }
   });
 }

@@ -198,6 +198,11 @@ HaloExchange EdgeRows::alternating() const {
           v};
 }
 
+std::shared_ptr<HaloExchange> EdgeRows::exchange_by_default() const {
+  const HaloOptions<2> options{.width = {Side{1, 1}, Side{0, 0}}, .corners = false};
+  return std::make_shared<HaloExchange>(space, grid, options, u, v);
+}
+
 std::shared_ptr<HaloExchange> EdgeRows::exchange_over(Transport transport, Initiation initiation) const {
   const HaloOptions<2> options{.width = {Side{1, 1}, Side{0, 0}},
                                .corners = false,

@@ -23,6 +23,7 @@ class EdgeRows {
   EdgeRows(const Context& context, std::int64_t bytes);
 
   [[nodiscard]] HaloExchange alternating() const;
+  [[nodiscard]] std::shared_ptr<HaloExchange> exchange_by_default() const;
   /// Null where this build can't.
   [[nodiscard]] std::shared_ptr<HaloExchange> exchange_over(Transport transport, Initiation initiation) const;
 

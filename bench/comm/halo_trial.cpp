@@ -1,6 +1,7 @@
 #include "halo_trial.hpp"
 
 #include "../support/graph.hpp"
+#include "mpi_halos.hpp"
 #include "nccl_halo.hpp"
 #include "plain_halo.hpp"
 
@@ -13,8 +14,6 @@
 
 namespace selvage::bench {
 namespace {
-
-constexpr int rounds = 31;
 
 /// Of one captured graph, for whoever is captured: launching one costs as much as some exchanges do.
 constexpr int exchanges_per_graph = 20;
@@ -35,7 +34,6 @@ struct Form {
   }
 };
 
-/// Those that this build or these ranks don't have say so when they are made, and are left out.
 const std::vector<Form>& all_forms() {
   static const std::vector<Form> forms{
       {Transport::peer, Initiation::stream, GhostReuse::alternating},
@@ -54,6 +52,19 @@ const std::vector<Form>& all_forms() {
   return forms;
 }
 
+/// Whose turn it is of a contender's two Views, 0 or 1: exchanges that rely on alternation get nothing else.
+class Turns {
+ public:
+  int operator()() const { return (*count_)++ % 2; }
+
+ private:
+  std::shared_ptr<int> count_ = std::make_shared<int>(0);
+};
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
 double cell_value(const Grid<3>& grid, std::int64_t i, std::int64_t j, std::int64_t k) {
   const Box<3> box = grid.box();
   return static_cast<double>((box.begin[0] + i - 1) * 1'000'000 + (box.begin[1] + j - 1) * 1'000 +
@@ -70,20 +81,16 @@ Grid<3> make_grid(const Context& context, const Shape& shape) {
 
 }  // namespace
 
-std::string figure_name(const Shape& shape, const std::string& form, int ranks) {
-  return fmt::format("{}/{}{}{}{}", shape.name, form, form.empty() ? "" : "/", ranks,
-                     on_host ? "rank" : "gpu");
-}
-
 HaloTrial::HaloTrial(const Context& context, const Shape& shape)
     : shape_(shape), grid_(make_grid(context, shape)), space_(make_instance()) {
   for (auto* view : {&u_, &v_}) *view = grid_.allocate<double, Kokkos::LayoutRight>("u", 1);
-  add_plain();
-  add_nccl();
+  add_ours("selvage", {.corners = false}, !on_host && context.machine().host_count() == 1);
   add_forms();
-  add_copy();
-  for (const Contender& contender : contenders_) verify(contender);
-  trial_ = std::make_unique<Trial>(grid_.comm(), contenders_, rounds);
+  add_packed();
+  if (on_host) add_datatypes();
+  if (on_host && context.machine().host_count() == 1) add_shared_window();
+  add_nccl();
+  if (on_host) add_copy();
 }
 
 FaceNeighbours HaloTrial::face_neighbours() const {
@@ -99,17 +106,56 @@ FaceNeighbours HaloTrial::face_neighbours() const {
   return neighbours;
 }
 
-void HaloTrial::add_plain() {
-  const auto add = [&](const std::string& name, PlainHalo::Messages messages) {
+void HaloTrial::add(const std::string& name, std::function<void()> run, const std::array<HaloView, 2>& views,
+                    int units) {
+  const auto check = [this, name, run, views] { verify(name, run, views); };
+  contenders_.push_back({name, std::move(run), check, units});
+}
+
+/// Leaves out what this build or these ranks don't have.
+void HaloTrial::add_ours(const std::string& name, const HaloOptions<3>& options, bool can_be_captured) {
+  std::shared_ptr<HaloExchange> halo;
+  try {
+    halo = std::make_shared<HaloExchange>(space_, grid_, options, u_, v_);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::unsupported) throw;
+    return;
+  }
+  if (contenders_.empty()) label_ = first_line(halo->explain());
+  add(name, [halo, this, turn = Turns()] { halo->exchange(space_, turn() == 0 ? u_ : v_); }, {u_, v_});
+  if (can_be_captured) add_graph(name);
+}
+
+void HaloTrial::add_forms() {
+  for (const Form& form : all_forms()) {
+    add_ours(form.name(),
+             {.corners = false,
+              .ghost_reuse = form.ghost_reuse,
+              .transport = form.transport,
+              .initiation = form.initiation},
+             form.can_be_captured());
+  }
+}
+
+void HaloTrial::add_packed() {
+  const auto add_one = [&](const std::string& name, PlainHalo::Messages messages,
+                           PlainHalo::Requests requests) {
     const auto make = [&](const HaloView& view) {
       // Not the grid's communicator: the library chooses tags there.
-      return PlainHalo(MPI_COMM_WORLD, PackedFaces(space_, face_neighbours(), view), messages);
+      return std::make_shared<PlainHalo>(MPI_COMM_WORLD, PackedFaces(space_, face_neighbours(), view),
+                                         messages, requests);
     };
-    auto halos = std::make_shared<std::pair<PlainHalo, PlainHalo>>(make(u_), make(v_));
-    contenders_.push_back({name, [halos, this] { (turn() ? halos->first : halos->second).exchange(); }});
+    const auto first = make(u_);
+    const auto second = make(v_);
+    add(name, [first, second, turn = Turns()] { (turn() == 0 ? first : second)->exchange(); }, {u_, v_});
   };
-  add("plain", PlainHalo::Messages::staged);
-  if (!on_host && mpi_takes_gpu_memory()) add("plain/gpu_aware", PlainHalo::Messages::direct);
+  using enum PlainHalo::Messages;
+  using enum PlainHalo::Requests;
+  add_one("packed, MPI_Isend", staged, each_time);
+  add_one("packed, MPI_Start", staged, persistent);
+  if (on_host || !mpi_takes_gpu_memory()) return;
+  add_one("packed, GPU-aware MPI_Isend", direct, each_time);
+  add_one("packed, GPU-aware MPI_Start", direct, persistent);
 }
 
 /// Where the library may give MPI pointers to GPU memory, others may.
@@ -123,12 +169,31 @@ bool HaloTrial::mpi_takes_gpu_memory() const {
   }
 }
 
+void HaloTrial::add_datatypes() {
+  using enum DatatypeCalls;
+  for (const auto& [name, calls] :
+       {std::pair("datatypes, MPI_Isend", isend), std::pair("datatypes, MPI_Start", persistent),
+        std::pair("datatypes, MPI_Neighbor_alltoallw", neighbour_collective)}) {
+    const auto first = std::make_shared<DatatypeHalo>(MPI_COMM_WORLD, face_neighbours(), u_, calls);
+    const auto second = std::make_shared<DatatypeHalo>(MPI_COMM_WORLD, face_neighbours(), v_, calls);
+    add(name, [first, second, turn = Turns()] { (turn() == 0 ? first : second)->exchange(); }, {u_, v_});
+  }
+}
+
+void HaloTrial::add_shared_window() {
+  std::array<std::int64_t, 3> extents{};
+  for (int axis = 0; axis < 3; ++axis) extents[axis] = static_cast<std::int64_t>(u_.extent(axis));
+  const auto halo = std::make_shared<SharedWindowHalo>(MPI_COMM_WORLD, face_neighbours(), extents);
+  add("MPI shared window", [halo, turn = Turns()] { halo->exchange(turn()); },
+      {halo->view(0), halo->view(1)});
+}
+
 void HaloTrial::add_nccl() {
   const auto [first, second] = make_nccl_halos(grid_.comm(), PackedFaces(space_, face_neighbours(), u_),
                                                PackedFaces(space_, face_neighbours(), v_));
   if (!first) return;
-  contenders_.push_back({"nccl", [this, first, second] { (turn() ? first : second)(); }});
-  add_graph("nccl");
+  add("NCCL", [first, second, turn = Turns()] { (turn() == 0 ? first : second)(); }, {u_, v_});
+  add_graph("NCCL");
 }
 
 /// The last contender once more, captured.
@@ -140,89 +205,40 @@ void HaloTrial::add_graph(const std::string& name) {
   auto replay = capture(space_, [&] {
     for (int i = 0; i < exchanges_per_graph; ++i) run();
   });
-  if (replay) contenders_.push_back({name + "/graph", std::move(replay), exchanges_per_graph});
-}
-
-void HaloTrial::add_forms() {
-  for (const Form& form : all_forms()) {
-    const HaloOptions<3> options{.corners = false,
-                                 .ghost_reuse = form.ghost_reuse,
-                                 .transport = form.transport,
-                                 .initiation = form.initiation};
-    std::shared_ptr<HaloExchange> halo;
-    try {
-      halo = std::make_shared<HaloExchange>(space_, grid_, options, u_, v_);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::unsupported) throw;
-      continue;
-    }
-    const std::size_t first = contenders_.size();
-    contenders_.push_back({form.name(), [halo, this] { halo->exchange(space_, turn() ? u_ : v_); }});
-    if (form.can_be_captured()) add_graph(form.name());
-    for (std::size_t i = first; i < contenders_.size(); ++i) ours_.push_back(contenders_[i].name);
-  }
+  if (replay) add(name + ", graph", std::move(replay), {u_, v_}, exchanges_per_graph);
 }
 
 /// The floor on hosts: the bytes this rank sends, copied once within its own memory.
 void HaloTrial::add_copy() {
-  if (!on_host) return;
   const HaloExchange halo(space_, grid_, {.corners = false}, u_);
   const auto bytes = static_cast<std::size_t>(halo.bytes_per_exchange());
-  auto from = std::make_shared<std::vector<std::byte>>(bytes);
+  auto from = std::make_shared<std::vector<std::byte>>(bytes, std::byte{1});
   auto to = std::make_shared<std::vector<std::byte>>(bytes);
-  contenders_.push_back({"copy", [from, to, bytes] {
-                           std::memcpy(to->data(), from->data(), bytes);
-                           benchmark::DoNotOptimize(to->data());
-                           benchmark::ClobberMemory();
-                         }});
-}
-
-const std::string& HaloTrial::fastest_of_ours() const {
-  return *std::ranges::min_element(ours_, {}, [&](const std::string& name) { return trial_->median(name); });
-}
-
-Record HaloTrial::record(const std::string& name, const std::string& contender) const {
-  Record record;
-  record.name = name;
-  record.unit = "us/exchange";
-  record.value = trial_->median(contender) * 1e6;
-  if (contenders_.back().name == "copy") record.floor = trial_->median("copy") * 1e6;
-  record.choice = contender;
-  record.verified = true;
-  record.repetitions = rounds;
-  record.spread = trial_->spread(contender);
-  return record;
-}
-
-std::vector<Record> HaloTrial::records() const {
-  std::vector<Record> records{record(figure_name(shape_, "", grid_.size()), fastest_of_ours())};
-  for (const Contender& contender : contenders_)
-    records.front().peers[contender.name] = trial_->median(contender.name) * 1e6;
-  if (!shape_.every_form_has_a_record) return records;
-  for (const std::string& name : ours_) {
-    records.push_back(record(figure_name(shape_, name, grid_.size()), name));
-    for (const std::string peer : {"plain", "plain/gpu_aware", "nccl", "nccl/graph"}) {
-      if (records.front().peers.contains(peer)) records.back().peers[peer] = records.front().peers[peer];
-    }
-  }
-  return records;
+  const auto copy = [from, to, bytes] {
+    std::memcpy(to->data(), from->data(), bytes);
+    benchmark::DoNotOptimize(to->data());
+    benchmark::ClobberMemory();
+  };
+  const auto check = [copy, from, to] {
+    copy();
+    if (*from != *to) throw Error(ErrorKind::verification, "memcpy leaves other bytes");
+  };
+  contenders_.push_back({"floor: memcpy", copy, check});
 }
 
 /// Both Views hold their cells and poisoned ghosts before, and the neighbours' cells in their face ghosts
 /// after.
-void HaloTrial::verify(const Contender& contender) {
-  if (contender.name == "copy") return;
-  turn_ = 0;
-  fill(u_);
-  fill(v_);
+void HaloTrial::verify(const std::string& name, const std::function<void()>& run,
+                       const std::array<HaloView, 2>& views) {
+  for (const HaloView& view : views) fill(view);
   MPI_Barrier(grid_.comm());
-  contender.run();
-  contender.run();
+  run();
+  run();
   space_.fence();
-  if (count_wrong(u_) + count_wrong(v_) != 0) {
+  const int wrong = count_wrong(views[0]) + count_wrong(views[1]);
+  if (wrong != 0)
     throw Error(ErrorKind::verification,
-                fmt::format("{}: {} leaves wrong ghosts", shape_.name, contender.name));
-  }
+                fmt::format("{}: {} leaves {} wrong ghosts", shape_.name, name, wrong));
   MPI_Barrier(grid_.comm());
 }
 

@@ -9,7 +9,7 @@
 
 namespace selvage::bench {
 
-/// What most codes carry: a kernel packs blocks by a list, MPI, a kernel unpacks. GPU memory is staged.
+/// What most codes carry: a kernel packs blocks by a list, MPI, a kernel unpacks. GPU memory is staged through pinned memory.
 template <class T>
 class HandPacked {
  public:
@@ -26,8 +26,8 @@ class HandPacked {
         blocks_("hand::blocks", layout.blocks.size()),
         sent_("hand::sent", layout.blocks.size() * length_),
         received_("hand::received", layout.blocks.size() * length_),
-        sent_on_host_(Kokkos::create_mirror_view(sent_)),
-        received_on_host_(Kokkos::create_mirror_view(received_)) {
+        sent_on_host_(Kokkos::create_mirror_view(Kokkos::SharedHostPinnedSpace(), sent_)),
+        received_on_host_(Kokkos::create_mirror_view(Kokkos::SharedHostPinnedSpace(), received_)) {
     const auto image = Kokkos::create_mirror_view(blocks_);
     for (std::size_t i = 0; i < layout.blocks.size(); ++i) image(i) = layout.blocks[i];
     Kokkos::deep_copy(blocks_, image);
@@ -80,6 +80,7 @@ class HandPacked {
 
  private:
   using Space = Kokkos::DefaultExecutionSpace;
+  using Staging = decltype(Kokkos::create_mirror_view(Kokkos::SharedHostPinnedSpace(), Data()));
 
   MPI_Comm comm_;
   int to_;
@@ -90,8 +91,8 @@ class HandPacked {
   Kokkos::View<std::int64_t*> blocks_;
   Data sent_;
   Data received_;
-  typename Data::HostMirror sent_on_host_;
-  typename Data::HostMirror received_on_host_;
+  Staging sent_on_host_;
+  Staging received_on_host_;
 };
 
 }  // namespace selvage::bench

@@ -1,18 +1,26 @@
 #include "phases.hpp"
 
+#include "../support/figure.hpp"
+#include "edge_steps.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
 #include <limits>
+#include <map>
+#include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace selvage::bench {
 namespace {
 
-constexpr int samples = 101;
+constexpr int rounds = 101;
 constexpr std::array<const char*, 5> phases{"launch", "compute", "trigger", "wire", "teardown"};
 using Phases = std::array<double, phases.size()>;  // us
 
@@ -26,7 +34,7 @@ double now_us() {
 double clock_offset_us(EdgeRows& rows, const EdgeRows::Stamps& stamps) {
   double tightest = std::numeric_limits<double>::max();
   double offset = 0;
-  for (int i = 0; i < samples; ++i) {
+  for (int i = 0; i < rounds; ++i) {
     const double before = now_us();
     rows.stamp_arrival(stamps);
     rows.space.fence("bench::clock");
@@ -52,88 +60,106 @@ struct Step {
   }
 };
 
-/// The slowest rank's median, per phase.
-Phases medians(MPI_Comm comm, std::vector<Phases> all) {
-  Phases result{};
-  for (std::size_t phase = 0; phase < phases.size(); ++phase) {
-    std::ranges::nth_element(all, all.begin() + samples / 2, {},
-                             [&](const Phases& one) { return one[phase]; });
-    result[phase] = all[samples / 2][phase];
-  }
-  MPI_Allreduce(MPI_IN_PLACE, result.data(), static_cast<int>(result.size()), MPI_DOUBLE, MPI_MAX, comm);
-  return result;
-}
+/// One way to make a step, whose stages are seen.
+struct Way {
+  std::string name;
+  std::function<void(Step&, const EdgeRows::Stamps&)> run;
+};
 
-template <class Run>
-Phases measure(EdgeRows& rows, const Run& run) {
-  const EdgeRows::Stamps stamps("bench::stamps");
-  const double offset = clock_offset_us(rows, stamps);
-  std::vector<Phases> all;
-  for (int sample = 0; sample < samples; ++sample) {
-    MPI_Barrier(rows.grid.comm());
+/// Ways to exchange one pair of rows, stage by stage.
+class PhaseTrial {
+ public:
+  PhaseTrial(const Context& context, std::int64_t bytes) : rows_(context, bytes) {
+    add_exchange("selvage", rows_.exchange_by_default(), true);
+    add_port();
+    for (const Initiation initiation :
+         {Initiation::kernel, Initiation::queue, Initiation::stream, Initiation::host})
+      add_exchange(std::string(to_string(initiation)), rows_.exchange_over(Transport::peer, initiation),
+                   initiation != Initiation::host);
+    add_exchange("mpi_staged", rows_.exchange_over(Transport::mpi_staged, Initiation::host), false);
+    offset_ = clock_offset_us(rows_, stamps_);
+  }
+  PhaseTrial(const PhaseTrial&) = delete;
+  PhaseTrial& operator=(const PhaseTrial&) = delete;
+
+  void check() {
+    for (const Way& way : ways_) {
+      rows_.verify(way.name, [&] {
+        Step step{};
+        way.run(step, stamps_);
+      });
+    }
+  }
+
+  [[nodiscard]] std::map<std::string, double> round() {
+    std::map<std::string, double> values;
+    for (const Way& way : ways_) {
+      const Phases times = measure(way);
+      for (std::size_t phase = 0; phase < phases.size(); ++phase)
+        values[fmt::format("{}: {}, us", way.name, phases[phase])] = times[phase];
+      values[way.name + ": step, us"] = std::reduce(times.begin(), times.end());
+    }
+    return values;
+  }
+
+ private:
+  void add_port() {
+    const auto halo = std::make_shared<HaloExchange>(rows_.alternating());
+    const HaloPort port = halo->device(rows_.space, rows_.u, rows_.v);
+    ways_.push_back({"port", [this, halo, port](Step& step, const EdgeRows::Stamps& stamps) {
+                       rows_.launch_steps(port, EdgeRows::Send::put, 1, stamps);
+                       rows_.space.fence("bench::step");
+                       step.stamps_put = step.stamps_arrival = true;
+                     }});
+  }
+
+  /// \param enqueues  the caller's instance waits for the neighbours, not the host
+  void add_exchange(const std::string& name, std::shared_ptr<HaloExchange> halo, bool enqueues) {
+    if (!halo) return;
+    ways_.push_back(
+        {name, [this, halo = std::move(halo), enqueues](Step& step, const EdgeRows::Stamps& stamps) {
+           const auto& row = rows_.next_row();
+           rows_.write_edges(row, stamps);
+           auto pending = halo->start(rows_.space, row);
+           step.issued = now_us();
+           halo->finish(rows_.space, std::move(pending));
+           step.stamps_arrival = enqueues;
+           if (!enqueues) return;
+           rows_.stamp_arrival(stamps);
+           rows_.space.fence("bench::step");
+         }});
+  }
+
+  /// Of the slowest rank, each phase by itself.
+  [[nodiscard]] Phases measure(const Way& way) {
+    MPI_Barrier(rows_.grid.comm());
     Step step{};
     step.called = now_us();
-    run(step, stamps);
+    way.run(step, stamps_);
     step.done = now_us();
-    const auto image = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), stamps);
-    for (int i = 0; i < 4; ++i) step.stamps[i] = static_cast<double>(image(i)) * 1e-3 + offset;
-    all.push_back(step.phases());
+    const auto image = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), stamps_);
+    for (int i = 0; i < 4; ++i) step.stamps[i] = static_cast<double>(image(i)) * 1e-3 + offset_;
+    Phases result = step.phases();
+    MPI_Allreduce(MPI_IN_PLACE, result.data(), static_cast<int>(result.size()), MPI_DOUBLE, MPI_MAX,
+                  rows_.grid.comm());
+    return result;
   }
-  return medians(rows.grid.comm(), std::move(all));
-}
 
-Phases measure_port(EdgeRows& rows) {
-  HaloExchange halo = rows.alternating();
-  const HaloPort port = halo.device(rows.space, rows.u, rows.v);
-  return measure(rows, [&](Step& step, const EdgeRows::Stamps& stamps) {
-    rows.launch_steps(port, EdgeRows::Send::put, 1, stamps);
-    rows.space.fence("bench::step");
-    step.stamps_put = step.stamps_arrival = true;
-  });
-}
-
-Phases measure_exchange(EdgeRows& rows, HaloExchange& halo, bool enqueues) {
-  return measure(rows, [&](Step& step, const EdgeRows::Stamps& stamps) {
-    const auto& row = rows.next_row();
-    rows.write_edges(row, stamps);
-    auto pending = halo.start(rows.space, row);
-    step.issued = now_us();
-    halo.finish(rows.space, std::move(pending));
-    step.stamps_arrival = enqueues;
-    if (!enqueues) return;
-    rows.stamp_arrival(stamps);
-    rows.space.fence("bench::step");
-  });
-}
-
-void append(std::vector<Record>& records, const std::string& how, const Phases& times, std::int64_t bytes) {
-  for (std::size_t phase = 0; phase < phases.size(); ++phase) {
-    Record record;
-    record.name = fmt::format("halo/put-flag/{}/{}/{}", phases[phase], how, bytes);
-    record.value = times[phase];
-    record.unit = "us";
-    record.choice = how;
-    record.verified = true;
-    record.repetitions = samples;
-    records.push_back(record);
-  }
-}
+  EdgeRows rows_;
+  EdgeRows::Stamps stamps_{"bench::stamps"};
+  std::vector<Way> ways_;
+  double offset_ = 0;
+};
 
 }  // namespace
 
-std::vector<Record> phase_records(EdgeRows& rows, std::int64_t bytes) {
-  std::vector<Record> records;
-  append(records, "port", measure_port(rows), bytes);
-  for (const Initiation initiation :
-       {Initiation::kernel, Initiation::queue, Initiation::stream, Initiation::host}) {
-    if (const auto halo = rows.exchange_over(Transport::peer, initiation)) {
-      append(records, std::string(to_string(initiation)),
-             measure_exchange(rows, *halo, initiation != Initiation::host), bytes);
-    }
-  }
-  if (const auto halo = rows.exchange_over(Transport::mpi_staged, Initiation::host))
-    append(records, "mpi_staged", measure_exchange(rows, *halo, false), bytes);
-  return records;
+void register_phases(const std::string& name, const Context& context, std::int64_t bytes) {
+  register_measurement(name, rounds, [=] {
+    const auto trial = std::make_shared<PhaseTrial>(context, bytes);
+    return Measurement{.check = [trial] { trial->check(); },
+                       .round = [trial] { return trial->round(); },
+                       .first = "selvage: step, us"};
+  });
 }
 
 }  // namespace selvage::bench

@@ -13,18 +13,28 @@ namespace selvage::bench {
 /// ours is measured against.
 class PlainHalo {
  public:
-  /// Whether MPI sees a copy in host memory or the packed face itself.
+  /// Whether MPI sees a copy in host memory, which is pinned where there are GPUs, or the packed face itself.
   enum class Messages { staged, direct };
+  /// Whether requests are made for each exchange, or once.
+  enum class Requests { each_time, persistent };
 
-  PlainHalo(MPI_Comm comm, PackedFaces faces, Messages messages);
+  PlainHalo(MPI_Comm comm, PackedFaces faces, Messages messages, Requests requests = Requests::each_time);
+  PlainHalo(const PlainHalo&) = delete;
+  PlainHalo& operator=(const PlainHalo&) = delete;
+  ~PlainHalo();
 
   void exchange();
 
  private:
+  using Staging =
+      decltype(Kokkos::create_mirror_view(Kokkos::SharedHostPinnedSpace(), PackedFaces::Buffer()));
   struct OnHost {
-    PackedFaces::Buffer::HostMirror sent;
-    PackedFaces::Buffer::HostMirror received;
+    Staging sent;
+    Staging received;
   };
+
+  void start_receives();
+  void start_sends();
 
   [[nodiscard]] bool is_staged() const { return !on_host_.empty(); }
   [[nodiscard]] double* sent_by_mpi(std::size_t face) const;
@@ -33,7 +43,8 @@ class PlainHalo {
   MPI_Comm comm_;
   PackedFaces faces_;
   std::vector<OnHost> on_host_;  ///< per face; none where MPI sees the faces
-  std::vector<MPI_Request> requests_;
+  bool is_persistent_;
+  std::vector<MPI_Request> requests_;  ///< receives, then sends
 };
 
 }  // namespace selvage::bench

@@ -21,13 +21,13 @@ PlainLists::PlainLists(MPI_Comm comm, std::int64_t owned, const std::map<int, st
     const auto image = Kokkos::create_mirror_view(side.ids);
     for (std::size_t i = 0; i < ids.size(); ++i) image(i) = ids[i];
     Kokkos::deep_copy(side.ids, image);
-    side.on_host = Kokkos::create_mirror_view(side.packed);
+    side.on_host = Kokkos::create_mirror_view(Kokkos::SharedHostPinnedSpace(), side.packed);
     entries_.push_back(side);
   }
   std::int64_t first = owned;
   for (const auto& [rank, count] : received) {
     Side side{rank, {}, first, Vectors("plain::received", count), {}};
-    side.on_host = Kokkos::create_mirror_view(side.packed);
+    side.on_host = Kokkos::create_mirror_view(Kokkos::SharedHostPinnedSpace(), side.packed);
     ghosts_.push_back(side);
     first += count;
   }

@@ -18,6 +18,9 @@ class PlainLists {
   using Space = Kokkos::DefaultExecutionSpace;
   using Vectors = Kokkos::View<double* [3], Kokkos::LayoutRight, Space>;
 
+  /// Where MPI reads and writes: pinned memory where there are GPUs.
+  using Staging = decltype(Kokkos::create_mirror_view(Kokkos::SharedHostPinnedSpace(), Vectors()));
+
   /// \param sent      by rank: the particles it gets ghosts of
   /// \param received  by rank: how many ghosts it gives; they lie in this order behind `owned` particles
   PlainLists(MPI_Comm comm, std::int64_t owned, const std::map<int, std::vector<int>>& sent,
@@ -32,7 +35,7 @@ class PlainLists {
     Kokkos::View<int*, Space> ids;  ///< none of what is received
     std::int64_t first;             ///< ghost
     Vectors packed;
-    typename Vectors::HostMirror on_host;
+    Staging on_host;
   };
   static void pack(const Side& side, const Vectors& x);
   static void add(const Side& side, const Vectors& force);

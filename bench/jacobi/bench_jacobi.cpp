@@ -2,7 +2,6 @@
 // copy rate that one step per pass reaches, and weak scaling. Forms are compared bit by bit before they are timed.
 #include "../support/figure.hpp"
 #include "../support/mpi_main.hpp"
-#include "../support/trial.hpp"
 #include "jacobi/solver.hpp"
 #include "same_cells.hpp"
 #include "weak_scaling.hpp"
@@ -15,8 +14,10 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,7 +31,6 @@ using jacobi::Problem;
 using jacobi::SolverOptions;
 using Space = Kokkos::DefaultExecutionSpace;
 
-constexpr int rounds = 5;
 constexpr int norm_every = 100;
 constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
 
@@ -56,26 +56,20 @@ class JacobiTrial {
     add("overlap off", {.overlap = Overlap::off});
     add("overlap host", {.overlap = Overlap::host});
     if (jacobi::refuse_persistent<Real>(grid_).empty()) add("persistent", {.persistent = true});
-    verify();
-    std::vector<Contender> contenders;
-    for (const Form& form : forms_)
-      contenders.push_back({form.name, [solver = form.solver] { iterate_to_norm(*solver); }});
-    trial_ = std::make_unique<Trial>(context.comm(), contenders, rounds);
   }
+  JacobiTrial(const JacobiTrial&) = delete;
+  JacobiTrial& operator=(const JacobiTrial&) = delete;
 
-  [[nodiscard]] Record record(std::int64_t n) const {
-    Record record;
-    record.name = fmt::format("jacobi/public-sample/{}/{}/{}{}", type_name<Real>, n, grid_.size(),
-                              on_host ? "rank" : "gpu");
-    record.unit = "us/iteration";
-    const std::string& best = forms_.back().name;
-    record.value = us_per_iteration(best);
-    record.choice = forms_.back().explanation;
-    record.verified = true;
-    record.repetitions = rounds;
-    record.spread = trial_->spread(best);
-    for (const Form& form : forms_) record.peers[form.name] = us_per_iteration(form.name);
-    return record;
+  /// Persistent, where it is possible, as the program chooses.
+  [[nodiscard]] Figure figure() const {
+    Figure figure{.label = forms_.back().explanation};
+    for (const Form& form : forms_) {
+      figure.contenders.push_back({form.name, [solver = form.solver] { iterate_to_norm(*solver); },
+                                   [this] { verify(); }, norm_every});
+    }
+    // The last is the default.
+    std::ranges::rotate(figure.contenders, figure.contenders.end() - 1);
+    return figure;
   }
 
  private:
@@ -97,10 +91,6 @@ class JacobiTrial {
     solver.accept();
   }
 
-  [[nodiscard]] double us_per_iteration(const std::string& form) const {
-    return trial_->median(form) * 1e6 / norm_every;
-  }
-
   void verify() const {
     std::vector<Solver*> solvers;
     for (const Form& form : forms_) solvers.push_back(form.solver.get());
@@ -111,14 +101,13 @@ class JacobiTrial {
   Grid<2> grid_;
   app::Breakdown breakdown_;
   std::vector<Form> forms_;
-  std::unique_ptr<Trial> trial_;
 };
 
 template <class Real>
 Figure sample_figure(const Context& context, std::int64_t n) {
-  const Record record = JacobiTrial<Real>(context, n).record(n);
-  Figure figure{.seconds = record.value * 1e-6, .records = {record}};
-  for (const auto& [name, value] : record.peers) figure.counters[name + "_us"] = value;
+  const auto trial = std::make_shared<JacobiTrial<Real>>(context, n);
+  Figure figure = trial->figure();
+  figure.keeps = trial;
   return figure;
 }
 
@@ -157,44 +146,59 @@ template <class Real, class Stencil>
   return wrong;
 }
 
+template <class Real>
+[[nodiscard]] std::int64_t count_different(const Space& space, const Cells<Real>& from,
+                                           const Cells<Real>& to) {
+  std::int64_t different = 0;
+  Kokkos::parallel_reduce(
+      "bench::count_different", CellPolicy(space, 0, static_cast<std::int64_t>(from.size())),
+      KOKKOS_LAMBDA(std::int64_t i, std::int64_t & count) { count += from(i) == to(i) ? 0 : 1; }, different);
+  return different;
+}
+
 /// One step per pass over one rank's field, against a copy of the same bytes.
 template <class Real, class Stencil>
 class CopyShare {
  public:
   static constexpr int D = Stencil::dimensions;
 
-  CopyShare(const Context& context, std::int64_t n) : n_(n) {
+  explicit CopyShare(std::int64_t n) : n_(n) {
     std::size_t cells = 1;
     for (int axis = 0; axis < D; ++axis) cells *= static_cast<std::size_t>(n + 2);
     from_ = Cells<Real>("from", cells);
     to_ = Cells<Real>("to", cells);
     fill<Real>(space_, from_);
-    sweep_once();
-    if (const std::int64_t wrong = count_wrong<Real, Stencil>(space_, from_, to_, n); wrong > 0)
-      throw Error(ErrorKind::verification, fmt::format("a sweep leaves {} wrong cells", wrong));
-    trial_ = std::make_unique<Trial>(
-        context.comm(),
-        std::vector<Contender>{{"sweep", [this] { sweep_once(); }},
-                               {"copy", [this] { Kokkos::deep_copy(space_, to_, from_); }}},
-        rounds);
+  }
+  CopyShare(const CopyShare&) = delete;
+  CopyShare& operator=(const CopyShare&) = delete;
+
+  [[nodiscard]] Figure figure() const {
+    const double owned = std::pow(static_cast<double>(n_) / (static_cast<double>(n_) + 2.0), D);
+    const double bytes = std::pow(static_cast<double>(n_), D) * 2 * sizeof(Real);
+    return {.contenders = {{"selvage", [this] { sweep_once(); }, [this] { check_sweep(); }},
+                           {"floor: copy", [this] { Kokkos::deep_copy(space_, to_, from_); },
+                            [this] { check_copy(); }}},
+            .label = "plain sweep",
+            .derive = [owned, bytes](const Times& times) {
+              const double seconds = times.at("selvage");
+              return std::map<std::string, double>{
+                  {"of the copy rate, %", 100 * owned * times.at("floor: copy") / seconds},
+                  {"sweep, GB/s", bytes / seconds * 1e-9}};
+            }};
   }
 
-  [[nodiscard]] Record record() const {
-    const double seconds = trial_->median("sweep");
-    Record record;
-    record.name = fmt::format("jacobi/copy-share/{}/{}{}", type_name<Real>, D == 3 ? "3d7/" : "", n_);
-    record.unit = "of the copy rate";
-    record.better = "higher";
-    record.value = trial_->median("copy") * std::pow(static_cast<double>(n_) / (n_ + 2.0), D) / seconds;
-    record.floor = 1;
-    record.peers = {{"sweep_us", seconds * 1e6},
-                    {"copy_us", trial_->median("copy") * 1e6},
-                    {"sweep_GB_per_s", std::pow(n_, D) * 2 * sizeof(Real) / seconds * 1e-9}};
-    record.choice = "plain sweep";
-    record.verified = true;
-    record.repetitions = rounds;
-    record.spread = trial_->spread("sweep");
-    return record;
+ private:
+  void check_sweep() const {
+    Kokkos::deep_copy(space_, to_, Real(-1));
+    sweep_once();
+    if (const std::int64_t wrong = count_wrong<Real, Stencil>(space_, from_, to_, n_); wrong > 0)
+      throw Error(ErrorKind::verification, fmt::format("a sweep leaves {} wrong cells", wrong));
+  }
+  void check_copy() const {
+    Kokkos::deep_copy(space_, to_, Real(-1));
+    Kokkos::deep_copy(space_, to_, from_);
+    if (count_different<Real>(space_, from_, to_) > 0)
+      throw Error(ErrorKind::verification, "a copy leaves other cells");
   }
 
   void sweep_once() const {
@@ -207,34 +211,24 @@ class CopyShare {
     jacobi::sweep<Stencil>(space_, "bench::sweep", fields, box);
   }
 
- private:
   std::int64_t n_;
   Space space_;
   Cells<Real> from_, to_;
-  std::unique_ptr<Trial> trial_;
 };
 
 template <class Real, class Stencil>
-Figure share_figure(const Context& context, std::int64_t n) {
-  const Record record = CopyShare<Real, Stencil>(context, n).record();
-  return {.seconds = record.peers.at("sweep_us") * 1e-6,
-          .counters = {{"copy_share", record.value}},
-          .records = {record}};
+Figure share_figure(const Context&, std::int64_t n) {
+  const auto share = std::make_shared<CopyShare<Real, Stencil>>(n);
+  Figure figure = share->figure();
+  figure.keeps = share;
+  return figure;
 }
 
-Figure weak_figure(const Context& context, std::int64_t n) {
-  const Record record = weak_scaling_record(context, n);
-  return {.seconds = record.peers.at(record.choice + " us") * 1e-6,
-          .counters = {{"of_one_alone", record.value}},
-          .records = {record}};
-}
+using Make = Figure (*)(const Context&, std::int64_t);
 
-using Measure = Figure (*)(const Context&, std::int64_t);
-
-void add(const Context& context, const std::string& name, std::int64_t n, Measure measure,
-         std::vector<Record>& records) {
-  register_figure(fmt::format("{}/{}", name, n), records,
-                  [context, n, measure] { return measure(context, n); });
+void add(const Context& context, const std::string& name, std::int64_t n, int rounds, Make make) {
+  register_figure(fmt::format("{}/{}/{}{}", name, n, context.size(), on_host ? "rank" : "gpu"),
+                  context.comm(), rounds, [=] { return make(context, n); });
 }
 
 std::vector<std::int64_t> sizes() {
@@ -248,17 +242,17 @@ std::vector<std::int64_t> sizes() {
 int main(int argc, char** argv) {
   using namespace selvage;
   using namespace selvage::bench;
-  return mpi_bench_main(argc, argv, [&](MPI_Comm comm, std::vector<Record>& records) {
+  return mpi_bench_main(argc, argv, [&](MPI_Comm comm) {
     const Context context(comm);
     for (const std::int64_t n : sizes()) {
-      add(context, "jacobi/public-sample/fp32", n, sample_figure<float>, records);
-      if (n <= 16384) add(context, "jacobi/public-sample/fp64", n, sample_figure<double>, records);
+      add(context, "jacobi/public-sample/fp32", n, 5, sample_figure<float>);
+      if (n <= 16384) add(context, "jacobi/public-sample/fp64", n, 5, sample_figure<double>);
     }
     const std::int64_t n = on_host ? 4096 : 16384;
-    add(context, "jacobi/copy-share/fp32", n, share_figure<float, FivePoint>, records);
-    add(context, "jacobi/copy-share/fp64", n, share_figure<double, FivePoint>, records);
-    add(context, "jacobi/copy-share/fp64/3d7", on_host ? 128 : 512, share_figure<double, jacobi::SevenPoint>,
-        records);
-    if (context.size() > 1) add(context, "jacobi/weak/fp64/3d7", on_host ? 96 : 512, weak_figure, records);
+    add(context, "jacobi/copy-share/fp32", n, 5, share_figure<float, FivePoint>);
+    add(context, "jacobi/copy-share/fp64", n, 5, share_figure<double, FivePoint>);
+    add(context, "jacobi/copy-share/fp64/3d7", on_host ? 128 : 512, 5,
+        share_figure<double, jacobi::SevenPoint>);
+    if (context.size() > 1) add(context, "jacobi/weak/fp64/3d7", on_host ? 96 : 512, 9, weak_scaling_figure);
   });
 }

@@ -1,10 +1,13 @@
 // The sweeps of jacobi against plain hand-written loops, in turns and with the same compiler flags.
-// `ours_over_plain` is how many times as fast ours is; `residual_GLUPS` is ours with the norm of the change.
-// Results are compared before anything is timed.
+#include "../support/figure.hpp"
+#include "../support/mpi_main.hpp"
 #include "jacobi/sweep.hpp"
+
+#include <selvage/error.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 #include <mpi.h>
 
 #include <algorithm>
@@ -13,10 +16,13 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <map>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+namespace selvage::bench {
 namespace {
 
 using selvage::Box;
@@ -28,6 +34,7 @@ using selvage::jacobi::SweepFields;
 using selvage::jacobi::TwentySevenPoint;
 
 using Space = Kokkos::DefaultHostExecutionSpace;
+constexpr int rounds = 31;
 
 template <class Real, int D>
 struct Fields {
@@ -138,79 +145,76 @@ template <class Real>
   }
 }
 
-double median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
+void require(bool agree) {
+  if (!agree) throw selvage::Error(selvage::ErrorKind::verification, "the sweep differs from the plain loop");
 }
 
-template <class Work>
-double seconds_of(const Work& work) {
-  const Kokkos::Timer timer;
-  work();
-  benchmark::ClobberMemory();
-  return timer.seconds();
-}
-
-/// Our sweep and the plain loop take turns, so that both see the same machine. The benchmark's time is ours.
 template <class Real, class Stencil>
-void pair(benchmark::State& state) {
-  const Fields<Real, Stencil::dimensions> fields(state.range(0));
-  const Space space;
-  const auto ours = [&] {
-    selvage::jacobi::sweep<Stencil>(space, "jacobi::interior", fields.sweep_fields(), fields.box());
-    space.fence();
+Figure figure_of(std::int64_t n) {
+  const auto fields = std::make_shared<Fields<Real, Stencil::dimensions>>(n);
+  const auto ours = [fields] {
+    selvage::jacobi::sweep<Stencil>(Space(), "jacobi::interior", fields->sweep_fields(), fields->box());
   };
-  const auto with_residual = [&] {
+  const auto with_norm = [fields] {
     double sum = 0;
-    selvage::jacobi::sweep<Stencil>(space, "jacobi::interior", fields.sweep_fields(), fields.box(), &sum);
+    selvage::jacobi::sweep<Stencil>(Space(), "jacobi::interior", fields->sweep_fields(), fields->box(), &sum);
     benchmark::DoNotOptimize(sum);
   };
-  const auto plain = [&] { plain_sweep(Stencil{}, fields.from.data(), fields.plain.data(), fields.n); };
-  ours();
-  plain();
-  if (!fields.agree()) return state.SkipWithError("the sweep differs from the plain loop");
-  std::vector<double> ours_s, residual_s, plain_s;
-  for (auto _ : state) {
-    ours_s.push_back(seconds_of(ours));
-    plain_s.push_back(seconds_of(plain));
-    residual_s.push_back(seconds_of(with_residual));
-    state.SetIterationTime(ours_s.back());
-  }
-  const double giga_updates = fields.cells() * 1e-9;
-  state.counters["ours_GLUPS"] = giga_updates / median(ours_s);
-  state.counters["plain_GLUPS"] = giga_updates / median(plain_s);
-  state.counters["residual_GLUPS"] = giga_updates / median(residual_s);
-  state.counters["ours_over_plain"] = median(plain_s) / median(ours_s);
+  const auto plain = [fields] {
+    plain_sweep(Stencil{}, fields->from.data(), fields->plain.data(), fields->n);
+    benchmark::ClobberMemory();
+  };
+  // Each is compared with the plain loop, that one with what the last of ours left.
+  const auto check = [fields, plain](const auto& run) {
+    return [=] {
+      Kokkos::deep_copy(fields->ours, Real(-9));
+      run();
+      Space().fence();
+      plain();
+      require(fields->agree());
+    };
+  };
+  const auto check_plain = [fields, ours, plain] {
+    Kokkos::deep_copy(fields->plain, Real(-9));
+    plain();
+    ours();
+    Space().fence();
+    require(fields->agree());
+  };
+  const double giga_updates = fields->cells() * 1e-9;
+  return {.contenders = {{"selvage", ours, check(ours)},
+                         {"with the norm", with_norm, check(with_norm)},
+                         {"plain loop", plain, check_plain}},
+          .derive = [giga_updates](const Times& times) {
+            std::map<std::string, double> rates;
+            for (const auto& [name, seconds] : times) rates[name + ", GLUPS"] = giga_updates / seconds;
+            return rates;
+          }};
 }
 
 template <class Real, class Stencil>
-void add_pairs(const std::string& type, std::initializer_list<std::int64_t> sizes) {
-  const std::string name = "stencil/" + std::to_string(Stencil::points) + "pt/" + type;
+void add_figures(const std::string& type, std::initializer_list<std::int64_t> sizes) {
   for (const std::int64_t n : sizes) {
-    benchmark::RegisterBenchmark(name.c_str(), pair<Real, Stencil>)->Arg(n)->UseManualTime();
+    register_figure(fmt::format("stencil/{}pt/{}/{}", Stencil::points, type, n), MPI_COMM_SELF, rounds,
+                    [n] { return figure_of<Real, Stencil>(n); });
   }
 }
 
 template <class Real>
 void add_type(const std::string& type) {
-  add_pairs<Real, FivePoint>(type, {1024, 2048, 4096});
-  add_pairs<Real, NinePoint>(type, {1024, 2048, 4096});
-  add_pairs<Real, SevenPoint>(type, {128, 256});
-  add_pairs<Real, TwentySevenPoint>(type, {128, 256});
+  add_figures<Real, FivePoint>(type, {1024, 2048, 4096});
+  add_figures<Real, NinePoint>(type, {1024, 2048, 4096});
+  add_figures<Real, SevenPoint>(type, {128, 256});
+  add_figures<Real, TwentySevenPoint>(type, {128, 256});
 }
 
 }  // namespace
+}  // namespace selvage::bench
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  {
-    const Kokkos::ScopeGuard kokkos(argc, argv);
+  using namespace selvage::bench;
+  return mpi_bench_main(argc, argv, [](MPI_Comm) {
     add_type<float>("fp32");
     add_type<double>("fp64");
-    benchmark::Initialize(&argc, argv);
-    benchmark::RunSpecifiedBenchmarks();
-  }
-  MPI_Finalize();
-  return 0;
+  });
 }

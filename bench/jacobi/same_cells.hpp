@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
@@ -59,13 +60,16 @@ template <class Real, class Stencil>
   return differing;
 }
 
-/// Advances forms of one problem by `sweeps`. Collective.
+/// Advances forms of one problem, which may have made different numbers of sweeps, to the same number, `sweeps` beyond the most.
+/// Collective.
 /// \throws Error{verification} where a rank's cells then differ
 template <class Real, class Stencil>
 void verify_forms(const std::vector<jacobi::Solver<Real, Stencil>*>& forms, std::int64_t sweeps) {
+  std::int64_t most = 0;
+  for (const auto* const form : forms) most = std::max(most, form->step());
   int differing = 0;
   for (auto* const form : forms) {
-    form->advance(sweeps);
+    form->advance(most + sweeps - form->step());
     if (count_differing(*forms.front(), *form) > 0) ++differing;
   }
   MPI_Allreduce(MPI_IN_PLACE, &differing, 1, MPI_INT, MPI_SUM, forms.front()->grid().comm());

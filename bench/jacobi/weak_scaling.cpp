@@ -1,15 +1,15 @@
 #include "weak_scaling.hpp"
 
-#include "../support/trial.hpp"
 #include "jacobi/solver.hpp"
 #include "same_cells.hpp"
 
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace selvage::bench {
@@ -21,9 +21,14 @@ using jacobi::SevenPoint;
 using Space = Kokkos::DefaultExecutionSpace;
 using Solver = jacobi::Solver<double, SevenPoint>;
 
-constexpr int rounds = 9;
 constexpr int sweeps = 20;
 constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
+
+/// As jacobi chooses for the backend, then the others.
+std::vector<Overlap> by_default_first() {
+  if (on_host) return {Overlap::host, Overlap::off, Overlap::kernel};
+  return {Overlap::off, Overlap::host, Overlap::kernel};
+}
 
 /// One problem, and the solvers of it that differ in how they overlap.
 class Forms {
@@ -37,13 +42,14 @@ class Forms {
                                                   jacobi::SolverOptions{.overlap = overlap}, breakdown_));
       names_.emplace_back(fmt::format("overlap {}", to_string(overlap)));
     }
-    verify();
   }
+  Forms(const Forms&) = delete;
+  Forms& operator=(const Forms&) = delete;
 
   void add_to(std::vector<Contender>& contenders, const std::string& prefix) {
     for (std::size_t i = 0; i < solvers_.size(); ++i) {
-      contenders.push_back(
-          {prefix + names_[i], [solver = solvers_[i].get()] { solver->advance(sweeps); }, sweeps});
+      contenders.push_back({prefix + names_[i], [solver = solvers_[i].get()] { solver->advance(sweeps); },
+                            [this] { verify(); }, sweeps});
     }
   }
 
@@ -63,31 +69,20 @@ class Forms {
 
 }  // namespace
 
-Record weak_scaling_record(const Context& context, std::int64_t n) {
+Figure weak_scaling_figure(const Context& context, std::int64_t n) {
   const Context self(MPI_COMM_SELF);
-  Forms alone(self, n, {Overlap::off});
-  Forms together(context, n, {Overlap::off, Overlap::host, Overlap::kernel});
-  std::vector<Contender> contenders;
-  alone.add_to(contenders, "alone, ");
-  together.add_to(contenders, "");
-  const Trial trial(context.comm(), contenders, rounds);
-  const std::string& best =
-      std::ranges::min_element(contenders.begin() + 1, contenders.end(), {}, [&](const Contender& contender) {
-        return trial.median(contender.name);
-      })->name;
-  Record record;
-  record.name = fmt::format("jacobi/weak/fp64/3d7/{}/{}{}", n, context.size(), on_host ? "rank" : "gpu");
-  record.unit = "of one alone";
-  record.better = "higher";
-  record.value = trial.median(contenders.front().name) / trial.median(best);
-  record.floor = 1;
-  record.choice = best;
-  record.verified = true;
-  record.repetitions = rounds;
-  record.spread = trial.spread(best);
-  for (const Contender& contender : contenders)
-    record.peers[contender.name + " us"] = trial.median(contender.name) * 1e6;
-  return record;
+  const auto alone = std::make_shared<Forms>(self, n, std::vector{Overlap::off});
+  const auto together = std::make_shared<Forms>(context, n, by_default_first());
+  Figure figure;
+  together->add_to(figure.contenders, "");
+  alone->add_to(figure.contenders, "alone, ");
+  const std::string by_default = figure.contenders.front().name;
+  figure.derive = [by_default](const Times& times) {
+    return std::map<std::string, double>{
+        {"scaling, %", 100 * times.at("alone, overlap off") / times.at(by_default)}};
+  };
+  figure.keeps = std::make_shared<std::pair<std::shared_ptr<Forms>, std::shared_ptr<Forms>>>(alone, together);
+  return figure;
 }
 
 }  // namespace selvage::bench

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../support/records.hpp"
+#include "../support/figure.hpp"
 
 #include <selvage/comm/context.hpp>
 
@@ -9,8 +9,8 @@
 namespace selvage::bench {
 
 /// Weak scaling of the 3D 7-point iteration in fp64, n^3 cells per rank, ranks in a row along the slowest axis: the
-/// time of an iteration alone on one rank's device, over the time of one on all, in turns in one run. The best form
-/// on all ranks (overlap off, host or kernel) counts, and all forms are compared bit by bit before.
-[[nodiscard]] Record weak_scaling_record(const Context& context, std::int64_t n);
+/// time of an iteration alone on one rank's device, over the time of one on all, in turns in one run: "scaling, %" of what jacobi
+/// chooses. All forms (overlap off, host or kernel) are compared bit by bit.
+[[nodiscard]] Figure weak_scaling_figure(const Context& context, std::int64_t n);
 
 }  // namespace selvage::bench

@@ -3,7 +3,6 @@
 // energy and step 100's temperature, energies and pressure must be LAMMPS's.
 #include "../support/figure.hpp"
 #include "../support/mpi_main.hpp"
-#include "../support/trial.hpp"
 #include "md/engine.hpp"
 #include "md/ghosts/rank_ghosts.hpp"
 #include "md/lattice.hpp"
@@ -18,7 +17,10 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,43 +85,71 @@ void require_known(const md::Settings& settings, const md::ThermoRow& first, con
   }
 }
 
+/// Runs of `steps` steps, one after the other.
 template <class Ghosts>
-Record measured(const Context& context, const md::Settings& settings, const md::State& state, Ghosts ghosts) {
-  const Space space;
-  const std::int64_t atoms = atoms_of(settings.cells);
-  app::Breakdown breakdown("bench", false);
-  md::Engine<md::Fp64, Space, Ghosts> engine(space, state, settings.engine, std::move(ghosts), breakdown);
-  const auto run = [&] {
-    for (std::int64_t step = 1; step < steps; ++step) engine.advance(false, false);
-    engine.advance(true, false);
-    return engine.measure();
-  };
-  const md::ThermoRow first = engine.measure();
-  require_known(settings, first, run());
-  const Trial trial(context.comm(), {{"engine", [&] { benchmark::DoNotOptimize(run()); }}}, rounds);
-  Record record;
-  record.name = fmt::format("lj/fp64/{}/{}{}", atoms, context.size(), on_host ? "rank" : "gpu");
-  record.unit = "Matom-steps/s";
-  record.better = "higher";
-  record.value = static_cast<double>(atoms) * static_cast<double>(steps) / trial.median("engine") * 1e-6;
-  record.choice = fmt::format("{} list", to_string(settings.engine.list));
-  record.verified = true;
-  record.repetitions = rounds;
-  record.spread = trial.spread("engine");
-  return record;
+class MeltTrial {
+ public:
+  MeltTrial(const md::Settings& settings, const md::State& state, Ghosts ghosts)
+      : settings_(settings),
+        breakdown_("bench", false),
+        engine_(Space(), state, settings.engine, std::move(ghosts), breakdown_),
+        first_(engine_.measure()) {}
+  MeltTrial(const MeltTrial&) = delete;
+  MeltTrial& operator=(const MeltTrial&) = delete;
+
+  [[nodiscard]] Figure figure() {
+    const double atom_steps = static_cast<double>(atoms_of(settings_.cells)) * static_cast<double>(steps);
+    return {
+        .contenders = {{"selvage", [this] { benchmark::DoNotOptimize(run()); }, [this] { check(); }}},
+        .label = fmt::format("{} list", to_string(settings_.engine.list)),
+        .derive = [atom_steps](const Times& times) {
+          return std::map<std::string, double>{{"Matom-steps/s", atom_steps / times.at("selvage") * 1e-6}};
+        }};
+  }
+
+ private:
+  md::ThermoRow run() {
+    for (std::int64_t step = 1; step < steps; ++step) engine_.advance(false, false);
+    engine_.advance(true, false);
+    return engine_.measure();
+  }
+
+  /// The first run ends with LAMMPS's figures; all others conserve its energy.
+  void check() {
+    const md::ThermoRow row = run();
+    if (!is_known_) require_known(settings_, first_, row);
+    is_known_ = true;
+    const double drift = std::abs(row.total_energy / first_.total_energy - 1);
+    if (!(drift < 1e-3))
+      throw Error(ErrorKind::verification,
+                  fmt::format("energy per atom goes from {} to {}", first_.total_energy, row.total_energy));
+  }
+
+  md::Settings settings_;
+  app::Breakdown breakdown_;
+  md::Engine<md::Fp64, Space, Ghosts> engine_;
+  md::ThermoRow first_;
+  bool is_known_ = false;
+};
+
+template <class Ghosts>
+Figure figure_with(const md::Settings& settings, const md::State& state, Ghosts ghosts) {
+  const auto trial = std::make_shared<MeltTrial<Ghosts>>(settings, state, std::move(ghosts));
+  Figure figure = trial->figure();
+  figure.keeps = trial;
+  return figure;
 }
 
-Record melt_record(const Context& context, const Cells& cells) {
+Figure melt_figure(const Context& context, const Cells& cells) {
   const md::Settings settings = melt(cells);
   md::State state = md::fcc_crystal(settings.cells, settings.density);
   md::draw_velocities(state, *settings.temperature, settings.seed);
   const double width = settings.engine.list_cutoff();
-  if (context.size() == 1) {
-    return measured(context, settings, state, md::PeriodicImages<double, Space>(state.domain, width));
-  }
+  if (context.size() == 1)
+    return figure_with(settings, state, md::PeriodicImages<double, Space>(state.domain, width));
   const md::Decomposition decomposition(state.domain, context.size(), context.rank());
-  return measured(context, settings, share_of(state, context),
-                  md::RankGhosts<double, Space>(Space(), context, decomposition, width));
+  return figure_with(settings, share_of(state, context),
+                     md::RankGhosts<double, Space>(Space(), context, decomposition, width));
 }
 
 }  // namespace
@@ -128,14 +158,12 @@ Record melt_record(const Context& context, const Cells& cells) {
 int main(int argc, char** argv) {
   using namespace selvage;
   using namespace selvage::bench;
-  return mpi_bench_main(argc, argv, [&](MPI_Comm comm, std::vector<Record>& records) {
+  return mpi_bench_main(argc, argv, [&](MPI_Comm comm) {
     const Context context(comm);
     for (const Cells& cells : cases()) {
-      register_figure(fmt::format("lj/fp64/{}", atoms_of(cells)), records, [=] {
-        const Record record = melt_record(context, cells);
-        return Figure{
-            .seconds = 1 / record.value, .counters = {{"Matom-steps/s", record.value}}, .records = {record}};
-      });
+      const std::string name =
+          fmt::format("lj/fp64/{}/{}{}", atoms_of(cells), context.size(), on_host ? "rank" : "gpu");
+      register_figure(name, comm, rounds, [=] { return melt_figure(context, cells); });
     }
   });
 }

@@ -8,6 +8,8 @@
 #include "step_trial.hpp"
 #include "synthetic_trial.hpp"
 
+#include <fmt/format.h>
+
 #include <functional>
 #include <string>
 #include <vector>
@@ -58,12 +60,9 @@ std::vector<StepCase> cases() {
   return {small, large, images};
 }
 
-void add(const std::string& model, std::vector<Record>& records, const std::function<Record()>& measure) {
-  register_figure("sgd/" + model, records, [measure] {
-    const Record record = measure();
-    return Figure{
-        .seconds = record.value * 1e-6, .counters = {{"us/step", record.value}}, .records = {record}};
-  });
+void add(const std::string& model, const Context& context, int rounds, const std::function<Figure()>& make) {
+  register_figure(fmt::format("sgd/{}/{}{}", model, context.size(), sgd::on_host ? "rank" : "gpu"),
+                  context.comm(), rounds, make);
 }
 
 }  // namespace
@@ -72,14 +71,15 @@ void add(const std::string& model, std::vector<Record>& records, const std::func
 int main(int argc, char** argv) {
   using namespace selvage;
   using namespace selvage::bench;
-  return mpi_bench_main(argc, argv, [&](MPI_Comm comm, std::vector<Record>& records) {
+  return mpi_bench_main(argc, argv, [&](MPI_Comm comm) {
     const Context context(sgd::Space(), comm);
     for (const StepCase& each : cases())
-      add(each.model, records, [context, each] { return time_steps(context, each); });
+      add(each.model, context, 11, [context, each] { return step_figure(context, each); });
     if (context.size() == 1) return;
     // Nothing else runs, so it may have the whole GPU.
     sgd::Settings settings = fast_training(0);
     settings.multiprocessors = 0;
-    add("synthetic-resnet50", records, [context, settings] { return time_synthetic(context, settings); });
+    add("synthetic-resnet50", context, 11,
+        [context, settings] { return synthetic_figure(context, settings); });
   });
 }

@@ -1,6 +1,5 @@
 #include "step_trial.hpp"
 
-#include "common/rank_sums.hpp"
 #include "sgd/random.hpp"
 #include "sgd/step_seconds.hpp"
 #include "sgd/trainer.hpp"
@@ -13,14 +12,16 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace selvage::bench {
 namespace {
 
-constexpr int steps_per_batch = 10;
+constexpr int steps_per_call = 10;
 constexpr int learning_steps = 10;
 
 /// Every sample's label is which of its first features, ten or as many as there are classes, is the largest.
@@ -50,8 +51,9 @@ std::shared_ptr<const sgd::SampleSource> made_up_data(const StepCase& given, con
                                                 made_up_samples(given, 1, 1));
 }
 
-sgd::TimedTraining training_of(const Context& context, const StepCase& given) {
-  return {context, settings_for(given, context), made_up_data(given, context)};
+std::shared_ptr<sgd::TimedTraining> training_of(const Context& context, const StepCase& given) {
+  return std::make_shared<sgd::TimedTraining>(context, settings_for(given, context),
+                                              made_up_data(given, context));
 }
 
 double mean_loss(const std::vector<sgd::Trainer::Step>& steps) {
@@ -100,79 +102,82 @@ void require_learning(MPI_Comm comm, sgd::TimedTraining& training) {
   require_same_parameters(comm, training);
 }
 
-struct Timed {
-  std::vector<double> seconds;  ///< of a step, by batch
-  std::size_t graph_nodes = 0;  ///< 0 where steps aren't captured
+/// One way to train, and what it is checked by.
+class CheckedTraining {
+ public:
+  CheckedTraining(const Context& context, const StepCase& given)
+      : comm_(context.comm()), training_(training_of(context, given)) {}
+
+  void run() const { training_->run(steps_per_call); }
+  /// Learning is seen at the start; later the same parameters.
+  void check() {
+    if (!has_learned_) require_learning(comm_, *training_);
+    has_learned_ = true;
+    run();
+    static_cast<void>(training_->trainer().report());
+    require_same_parameters(comm_, *training_);
+  }
+  [[nodiscard]] std::size_t graph_nodes() const { return training_->trainer().graph_nodes(); }
+
+ private:
+  MPI_Comm comm_;
+  std::shared_ptr<sgd::TimedTraining> training_;
+  bool has_learned_ = false;
 };
 
-Timed time_verified(const Context& context, const StepCase& given) {
-  sgd::TimedTraining training = training_of(context, given);
-  require_learning(context.comm(), training);
-  Timed timed;
-  timed.seconds = training.time(steps_per_batch);
-  timed.graph_nodes = training.trainer().graph_nodes();
-  require_same_parameters(context.comm(), training);
-  return timed;
+void add(Figure& figure, const std::string& name, const Context& context, const StepCase& given) {
+  const auto training = std::make_shared<CheckedTraining>(context, given);
+  figure.contenders.push_back(
+      {name, [training] { training->run(); }, [training] { training->check(); }, steps_per_call});
 }
 
-void describe(Record& record, const StepCase& given, const Timed& timed, int ranks) {
-  std::vector<double> rates;
-  for (const double step_s : timed.seconds)
-    rates.push_back(static_cast<double>(given.batch_of_rank * ranks) / step_s);
-  record.name = fmt::format("sgd/{}/{}{}", given.model, ranks, sgd::on_host ? "rank" : "gpu");
-  record.value = sgd::mean(timed.seconds) * 1e6;
-  record.unit = "us/step";
-  record.choice = timed.graph_nodes > 0 ? fmt::format("a graph of {} nodes per step", timed.graph_nodes)
-                                        : "steps enqueued";
-  record.peers["samples/s"] = sgd::mean(rates);
-  record.peers["samples/s +-"] = sgd::uncertainty(rates);
-  record.verified = true;
-  record.repetitions = sgd::TimedTraining::batches;
-  record.spread =
-      (std::ranges::max(timed.seconds) - std::ranges::min(timed.seconds)) / sgd::mean(timed.seconds);
-}
-
-double mean_step_s(const Context& context, const StepCase& given) {
-  return sgd::mean(training_of(context, given).time(steps_per_batch));
-}
-
-/// What communication costs. Collective over the context's communicator.
-void add_communication(Record& record, const Context& context, const Context& alone, const StepCase& given) {
-  const sgd::Communication traced =
-      sgd::trace_communication(context, settings_for(given, context), made_up_data(given, context));
-  record.choice += fmt::format(", {} bucket{}: {}", traced.buckets, traced.buckets == 1 ? "" : "s",
-                               fmt::join(traced.algorithms, ", "));
-  record.peers["communication, us"] = traced.seconds * 1e6;
-  record.peers["hidden, %"] = 100 * traced.hidden_s / traced.seconds;
+/// What communication costs, and other ways to have it.
+void add_communication(Figure& figure, const Context& context, const StepCase& given) {
+  const Context alone(sgd::Space(), MPI_COMM_SELF);
+  add(figure, "alone", alone, given);
   for (const int multiprocessors : given.other_multiprocessors) {
     StepCase other = given;
     other.settings.multiprocessors = multiprocessors;
-    record.peers[fmt::format("{} multiprocessors, us", multiprocessors)] = mean_step_s(context, other) * 1e6;
-  }
-  if (given.settings.timed_products) {
-    StepCase other = given;
-    other.settings.timed_products = false;
-    record.peers["fixed products, us"] = mean_step_s(context, other) * 1e6;
+    add(figure, fmt::format("{} multiprocessors", multiprocessors), context, other);
   }
   StepCase sharded = given;
   sharded.settings.sharded = true;
-  record.peers["sharded, us"] = mean_step_s(context, sharded) * 1e6;
-  const double own_s = mean_step_s(alone, given);
-  const double alone_s = app::max_over_ranks(context.comm(), "a lone step's time", own_s);
-  record.peers["alone, us"] = alone_s * 1e6;
-  record.peers["scaling, %"] = 100 * alone_s * 1e6 / record.value;
+  add(figure, "sharded", context, sharded);
 }
 
 }  // namespace
 
-Record time_steps(const Context& context, const StepCase& given) {
-  const Context alone(sgd::Space(), MPI_COMM_SELF);
-  Record record;
-  describe(record, given, time_verified(context, given), context.size());
-  record.peers["backward, us"] =
-      sgd::backward_seconds(alone, settings_for(given, alone), made_up_data(given, alone)) * 1e6;
-  if (context.size() > 1) add_communication(record, context, alone, given);
-  return record;
+Figure step_figure(const Context& context, const StepCase& given) {
+  Figure figure{.batch_seconds = 10e-3};
+  add(figure, "selvage", context, given);
+  // As PyTorch runs without compiling or capturing.
+  if (given.settings.graph) {
+    StepCase eager = given;
+    eager.settings.graph = false;
+    add(figure, "enqueued step by step", context, eager);
+  }
+  if (given.settings.timed_products) {
+    StepCase fixed = given;
+    fixed.settings.timed_products = false;
+    add(figure, "fixed products", context, fixed);
+  }
+  std::map<std::string, double> facts;
+  if (context.size() > 1) {
+    add_communication(figure, context, given);
+    const sgd::Communication traced =
+        sgd::trace_communication(context, settings_for(given, context), made_up_data(given, context));
+    facts = {{"sums, us", traced.seconds * 1e6}, {"sums hidden, %", 100 * traced.hidden_s / traced.seconds}};
+    figure.label = fmt::format("{} bucket{}: {}", traced.buckets, traced.buckets == 1 ? "" : "s",
+                               fmt::join(traced.algorithms, ", "));
+  }
+  const double samples = static_cast<double>(given.batch_of_rank * context.size());
+  figure.derive = [samples, facts](const Times& times) {
+    std::map<std::string, double> values = facts;
+    values["samples/s"] = samples / times.at("selvage");
+    if (times.contains("alone")) values["scaling, %"] = 100 * times.at("alone") / times.at("selvage");
+    return values;
+  };
+  return figure;
 }
 
 }  // namespace selvage::bench

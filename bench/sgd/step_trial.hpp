@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../support/records.hpp"
+#include "../support/figure.hpp"
 #include "sgd/settings.hpp"
 
 #include <selvage/comm/context.hpp>
@@ -23,12 +23,10 @@ struct StepCase {
   std::vector<int> other_multiprocessors = {};
 };
 
-/// Trains on made-up samples, which are the same on any host.
-///
-/// First all ranks must end with the same parameters, every tensor must have moved, and the loss must have fallen. Then 10 times 10 steps are timed, of
-/// the slowest rank, and as many of each rank alone, without communication; and the events of steps that aren't captured
-/// tell how long buckets travel and how much of it backward hides. Collective.
-/// \throws Error{verification}
-[[nodiscard]] Record time_steps(const Context& context, const StepCase& given);
+/// Steps of trainings on made-up samples, which are the same on any host, in turns: as sgd does it without options; with other
+/// options; and of each rank alone, with its own part of the batch. All ranks must have the same parameters, every tensor must
+/// have moved, and the loss must have fallen. The events of some steps that aren't captured tell how long buckets travel, and
+/// how much of that backward hides. Collective.
+[[nodiscard]] Figure step_figure(const Context& context, const StepCase& given);
 
 }  // namespace selvage::bench

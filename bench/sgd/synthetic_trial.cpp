@@ -1,6 +1,5 @@
 #include "synthetic_trial.hpp"
 
-#include "../support/trial.hpp"
 #include "common/rank_sums.hpp"
 #include "sgd/resnet50.hpp"
 #include "sgd/step_graph.hpp"
@@ -11,46 +10,64 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <functional>
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace selvage::bench {
 namespace {
 
-constexpr int rounds = 11;
+class SyntheticTrial {
+ public:
+  SyntheticTrial(const Context& context, const sgd::Settings& settings)
+      : context_(context), model_(space_, context, settings, sgd::resnet50_tensors()) {
+    const auto enqueue = [this] { model_.exchange(); };
+    verify(enqueue);
+    if (settings.graph && model_.gradients().can_be_captured())
+      add("selvage", sgd::capture_step(space_, enqueue));
+    add(contenders_.empty() ? "selvage" : "enqueued step by step", enqueue);
+  }
+  SyntheticTrial(const SyntheticTrial&) = delete;
+  SyntheticTrial& operator=(const SyntheticTrial&) = delete;
 
-void verify(const Context& context, sgd::Synthetic& model, std::int64_t step) {
-  model.step(step);
-  const std::array own{model.count_wrong(step)};
-  const std::int64_t wrong = app::sum_counts(context.comm(), "the count of wrong sums", own).front();
-  if (wrong > 0)
-    throw Error(ErrorKind::verification, fmt::format("step {} leaves {} wrong sums", step, wrong));
-}
+  [[nodiscard]] Figure figure() const {
+    const auto buckets = model_.gradients().report();
+    return {.contenders = contenders_,
+            .label = fmt::format("{} buckets, the first by {}", buckets.size(),
+                                 to_string(buckets.front().algorithm))};
+  }
+
+ private:
+  void add(const std::string& name, const std::function<void()>& run) {
+    contenders_.push_back({name, run, [this, run] { verify(run); }});
+  }
+
+  void verify(const std::function<void()>& run) {
+    for (const std::int64_t step : {0, 1}) {
+      model_.write(step);
+      run();
+      const std::array own{model_.count_wrong(step)};
+      const std::int64_t wrong = app::sum_counts(context_.comm(), "the count of wrong sums", own).front();
+      if (wrong > 0)
+        throw Error(ErrorKind::verification, fmt::format("step {} leaves {} wrong sums", step, wrong));
+    }
+    model_.clear();
+  }
+
+  sgd::Space space_ = sgd::make_instance();
+  Context context_;
+  sgd::Synthetic model_;
+  std::vector<Contender> contenders_;
+};
 
 }  // namespace
 
-Record time_synthetic(const Context& context, const sgd::Settings& settings) {
-  const sgd::Space space = sgd::make_instance();
-  sgd::Synthetic model(space, context, settings, sgd::resnet50_tensors());
-  for (const std::int64_t step : {0, 1, 2}) verify(context, model, step);
-  model.clear();
-  std::vector<Contender> contenders{{"enqueued", [&] { model.exchange(); }}};
-  const bool has_graph = settings.graph && model.gradients().can_be_captured();
-  if (has_graph) contenders.push_back({"in a graph", sgd::capture_step(space, [&] { model.exchange(); })});
-  const Trial trial(context.comm(), contenders, rounds);
-  const std::string chosen = has_graph ? "in a graph" : "enqueued";
-  Record record;
-  record.name = fmt::format("sgd/synthetic-resnet50/{}{}", context.size(), sgd::on_host ? "rank" : "gpu");
-  record.value = trial.median(chosen) * 1e6;
-  record.unit = "us/step";
-  for (const Contender& contender : contenders)
-    record.peers[contender.name + ", us"] = trial.median(contender.name) * 1e6;
-  const auto buckets = model.gradients().report();
-  record.choice = fmt::format("{}, {} buckets, the first by {}", chosen, buckets.size(),
-                              to_string(buckets.front().algorithm));
-  record.verified = true;
-  record.repetitions = rounds;
-  record.spread = trial.spread(chosen);
-  return record;
+Figure synthetic_figure(const Context& context, const sgd::Settings& settings) {
+  const auto trial = std::make_shared<SyntheticTrial>(context, settings);
+  Figure figure = trial->figure();
+  figure.keeps = trial;
+  return figure;
 }
 
 }  // namespace selvage::bench

@@ -2,22 +2,83 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace selvage::bench {
+namespace {
 
-void register_figure(const std::string& name, std::vector<Record>& records, std::function<Figure()> measure) {
-  const auto run = [&records, measure = std::move(measure)](benchmark::State& state) {
-    Figure figure = measure();
-    for (auto _ : state) state.SetIterationTime(figure.seconds);
-    for (const auto& [counter, value] : figure.counters) state.counters[counter] = value;
-    state.SetLabel(figure.label);
-    for (Record& record : figure.records) records.push_back(std::move(record));
+/// (largest - smallest) / median, of which Google Benchmark has the median.
+double relative_spread(const std::vector<double>& samples) {
+  std::vector<double> sorted(samples);
+  std::ranges::sort(sorted);
+  const std::size_t half = sorted.size() / 2;
+  const double median = sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+  return (sorted.back() - sorted.front()) / median;
+}
+
+/// The rounds of one benchmark, of which Google Benchmark calls one at a time.
+class Rounds {
+ public:
+  Rounds(int rounds, std::function<Measurement()> make) : rounds_(rounds), make_(std::move(make)) {}
+
+  void next(benchmark::State& state) {
+    if (done_ == 0) begin();
+    const std::map<std::string, double> values = measurement_->round();
+    for (auto _ : state) state.SetIterationTime(values.at(measurement_->first) * 1e-6);
+    if (++done_ == rounds_) measurement_->check();
+    for (const auto& [name, value] : values) state.counters[name] = value;
+    state.counters["verified"] = 1;
+    state.SetLabel(measurement_->label);
+    if (done_ == rounds_) measurement_.reset();
+  }
+
+ private:
+  void begin() {
+    measurement_ = make_();
+    measurement_->check();
+  }
+
+  int rounds_;
+  std::function<Measurement()> make_;
+  std::optional<Measurement> measurement_;
+  int done_ = 0;
+};
+
+Measurement measurement_of(MPI_Comm comm, Figure figure) {
+  struct Kept {
+    std::shared_ptr<void> used;
+    Trial trial;  // goes first
   };
-  benchmark::RegisterBenchmark(name.c_str(), run)
+  const std::string first = figure.contenders.front().name + ", us";
+  const auto kept = std::make_shared<Kept>(std::move(figure.keeps),
+                                           Trial(comm, std::move(figure.contenders), figure.batch_seconds));
+  const auto round = [kept, derive = std::move(figure.derive)] {
+    const Times times = kept->trial.round();
+    std::map<std::string, double> values;
+    if (derive) values = derive(times);
+    for (const auto& [name, seconds] : times) values[name + ", us"] = seconds * 1e6;
+    return values;
+  };
+  return {.check = [kept] { kept->trial.check(); }, .round = round, .first = first, .label = figure.label};
+}
+
+}  // namespace
+
+void register_measurement(const std::string& name, int rounds, std::function<Measurement()> make) {
+  const auto all = std::make_shared<Rounds>(rounds, std::move(make));
+  benchmark::RegisterBenchmark(name.c_str(), [all](benchmark::State& state) { all->next(state); })
       ->Iterations(1)
+      ->Repetitions(rounds)
+      ->ReportAggregatesOnly()
+      ->ComputeStatistics("spread", relative_spread, benchmark::kPercentage)
       ->UseManualTime()
       ->Unit(benchmark::kMicrosecond);
+}
+
+void register_figure(const std::string& name, MPI_Comm comm, int rounds, std::function<Figure()> make) {
+  register_measurement(name, rounds, [comm, make = std::move(make)] { return measurement_of(comm, make()); });
 }
 
 }  // namespace selvage::bench

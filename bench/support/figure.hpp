@@ -1,24 +1,39 @@
 #pragma once
 
-#include "records.hpp"
+#include "trial.hpp"
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace selvage::bench {
 
-/// What was measured under one name.
+/// What is measured in turns under one name.
 struct Figure {
-  double seconds = 0;                           ///< the time that Google Benchmark prints
-  std::map<std::string, double> counters = {};  ///< what it prints beside that
-  std::vector<Record> records = {};
-  std::string label = {};
+  /// The first is what a user gets without options: its time is the figure's.
+  std::vector<Contender> contenders;
+  std::string label = {};  ///< how the first does it
+  /// What else follows from the times of a round, by name and unit: "bus, GB/s".
+  std::function<std::map<std::string, double>(const Times&)> derive = {};
+  double batch_seconds = 1e-3;
+  std::shared_ptr<void> keeps = {};  ///< what they use, until the last round is over
 };
 
-/// Registers a benchmark that measures once, when its turn comes: Trials repeat by themselves.
-/// \param records  the figure's are appended; must outlive the run
-void register_figure(const std::string& name, std::vector<Record>& records, std::function<Figure()> measure);
+/// Registers a benchmark of which a repetition is a round of a Trial: Google Benchmark then has medians and spreads of all
+/// contenders' times, which are counters, "NAME, us". All contenders are checked before the first round and after the last:
+/// nothing else sets the counter "verified".
+/// \param make  called when its turn comes, by all ranks
+void register_figure(const std::string& name, MPI_Comm comm, int rounds, std::function<Figure()> make);
+
+/// Something that is measured otherwise, round by round.
+struct Measurement {
+  std::function<void()> check;  ///< before the first round and after the last \throws Error{verification}
+  std::function<std::map<std::string, double>()> round;  ///< values by name and unit: "hidden, %"
+  std::string first = {};                                ///< the one that is the figure's time, in us
+  std::string label = {};
+};
+void register_measurement(const std::string& name, int rounds, std::function<Measurement()> make);
 
 }  // namespace selvage::bench

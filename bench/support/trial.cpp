@@ -3,6 +3,9 @@
 #include <Kokkos_Core.hpp>
 
 #include <algorithm>
+#include <numeric>
+#include <random>
+#include <utility>
 
 namespace selvage::bench {
 namespace {
@@ -21,43 +24,31 @@ double time_batch(MPI_Comm comm, const Contender& contender, int calls) {
   return slowest_rank(comm, (MPI_Wtime() - start) / calls / contender.units);
 }
 
-double middle(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
 }  // namespace
 
-Trial::Trial(MPI_Comm comm, const std::vector<Contender>& contenders, int rounds, double batch_seconds) {
-  std::vector<int> calls;
-  for (const Contender& contender : contenders) {
+Trial::Trial(MPI_Comm comm, std::vector<Contender> contenders, double batch_seconds)
+    : comm_(comm), contenders_(std::move(contenders)) {
+  for (const Contender& contender : contenders_) {
     time_batch(comm, contender, 10);
     const double call_seconds = time_batch(comm, contender, 10) * contender.units;
-    calls.push_back(std::clamp(static_cast<int>(batch_seconds / call_seconds), 1, 10'000));
-  }
-  for (int round = 0; round < rounds; ++round) {
-    for (std::size_t i = 0; i < contenders.size(); ++i) {
-      samples_[contenders[i].name].push_back(time_batch(comm, contenders[i], calls[i]));
-    }
+    // An even number, for those that exchange two Views in turns.
+    calls_.push_back(2 * std::clamp(static_cast<int>(batch_seconds / call_seconds / 2), 1, 5'000));
   }
 }
 
-double Trial::median(const std::string& name) const {
-  return middle(samples(name));
+void Trial::check() const {
+  for (const Contender& contender : contenders_) contender.check();
 }
 
-double Trial::spread(const std::string& name) const {
-  const auto [least, most] = std::ranges::minmax(samples(name));
-  return (most - least) / median(name);
-}
-
-double Trial::speedup(const std::string& name, const std::string& other) const {
-  std::vector<double> ratios;
-  for (std::size_t round = 0; round < samples(name).size(); ++round) {
-    ratios.push_back(samples(other)[round] / samples(name)[round]);
-  }
-  return middle(ratios);
+Times Trial::round() {
+  std::vector<std::size_t> order(contenders_.size());
+  std::iota(order.begin(), order.end(), 0);
+  // The same on all ranks.
+  std::minstd_rand dice(++rounds_);
+  std::ranges::shuffle(order, dice);
+  Times times;
+  for (const std::size_t i : order) times[contenders_[i].name] = time_batch(comm_, contenders_[i], calls_[i]);
+  return times;
 }
 
 }  // namespace selvage::bench

@@ -13,31 +13,33 @@ namespace selvage::bench {
 struct Contender {
   std::string name;
   std::function<void()> run;
-  int units = 1;  ///< of work that one call does; times are per unit
+  /// Does the work and compares what it leaves with what is right. Collective. \throws Error{verification}
+  std::function<void()> check;
+  int units = 1;  ///< of work that one call of run() does; times are per unit
 };
 
-/// Times contenders in turn, round after round, so that a machine whose speed drifts treats them alike.
+/// Seconds of a unit of work, by contender.
+using Times = std::map<std::string, double>;
+
+/// Times contenders in turn, round after round, so that a machine whose speed drifts treats them alike. Each round has another
+/// order, so that what one leaves behind (caches, queues) doesn't always meet the same other.
 ///
-/// A sample is the time of one unit of work, averaged over a batch of calls, and the slowest rank's.
+/// A time is of one unit of work, averaged over a batch of calls, and the slowest rank's.
 class Trial {
  public:
-  /// Collective: measures at once.
+  /// Finds out how many calls a batch is. Collective, as all of it.
   /// \param batch_seconds  of which a batch begins and ends with a meeting of the ranks and a fence, some 20 us on GPUs
-  Trial(MPI_Comm comm, const std::vector<Contender>& contenders, int rounds, double batch_seconds = 1e-3);
+  Trial(MPI_Comm comm, std::vector<Contender> contenders, double batch_seconds = 1e-3);
 
-  /// Seconds per unit, one sample per round.
-  [[nodiscard]] const std::vector<double>& samples(const std::string& name) const {
-    return samples_.at(name);
-  }
-  [[nodiscard]] double median(const std::string& name) const;
-  /// (largest - smallest) / median.
-  [[nodiscard]] double spread(const std::string& name) const;
-  /// The median over rounds of `other`'s time over `name`'s in the same round: how many times faster `name`
-  /// is.
-  [[nodiscard]] double speedup(const std::string& name, const std::string& other) const;
+  /// \throws Error{verification} of the first contender that does wrong
+  void check() const;
+  [[nodiscard]] Times round();
 
  private:
-  std::map<std::string, std::vector<double>> samples_;
+  MPI_Comm comm_;
+  std::vector<Contender> contenders_;
+  std::vector<int> calls_;  ///< of a batch, by contender
+  unsigned rounds_ = 0;
 };
 
 }  // namespace selvage::bench

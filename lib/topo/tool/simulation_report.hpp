@@ -7,7 +7,7 @@
 
 namespace selvage::topo::tool {
 
-/// One record per method of each case, a JSON array: docs/benchmarking.md says what the fields are.
+/// One record per method of each case, a JSON array: docs/performance/README.md says what the fields are.
 [[nodiscard]] std::string records_json(const std::vector<SimulationResult>& results);
 
 /// A Markdown table with a row per case and a column per method.

@@ -215,7 +215,7 @@ class PlotAllreduce(PlotCase):
         self.expect_error("no record's name starts with allreduce/", self.write([self.record("halo/face")]))
 
     def test_says_that_a_file_holds_no_records(self):
-        self.expect_error("is not a list of records", self.write({"format": "selvage allreduce table 1"}))
+        self.expect_error("has no records of benchmarks", self.write({"format": "selvage allreduce table 1"}))
         self.expect_error("No such file or directory", self.out / "absent.json")
 
     def test_refuses_another_unit_than_microseconds(self):

@@ -1,0 +1,66 @@
+#include "machine_facts.hpp"
+
+#include <selvage/environment.hpp>
+
+#include <Kokkos_Core.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <string_view>
+#include <vector>
+
+namespace selvage::bench {
+namespace {
+
+std::string hardware() {
+  if (const auto given = environment_text("SELVAGE_HARDWARE")) return *given;
+  std::ifstream cpu_info("/proc/cpuinfo");
+  for (std::string line; std::getline(cpu_info, line);) {
+    if (!line.starts_with("model name")) continue;
+    return fmt::format("{}x{}", sysconf(_SC_NPROCESSORS_ONLN), line.substr(line.find(':') + 2));
+  }
+  return fmt::format("{}xCPU", sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+/// "Open MPI v4.1.4", of a text of several lines or clauses.
+std::string mpi_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  const std::string_view version(text.data(), static_cast<std::size_t>(length));
+  std::string clause(version.substr(0, version.find_first_of(",\n")));
+  for (char& c : clause) c = c == '\t' ? ' ' : c;
+  return clause;
+}
+
+std::string settings() {
+  std::vector<std::string> given;
+  for (const char* name :
+       {"SELVAGE_LOGICAL_HOSTS", "SELVAGE_ALLREDUCE", "SELVAGE_ALLREDUCE_FAST", "SELVAGE_ALLREDUCE_TABLE",
+        "SELVAGE_TRANSPORT", "SELVAGE_INITIATION", "NCCL_NVLS_ENABLE", "NCCL_ALGO", "NCCL_PROTO", "UCX_TLS",
+        "OMPI_MCA_pml", "OMPI_MCA_btl", "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "CUDA_DEVICE_MAX_CONNECTIONS",
+        "OMP_NUM_THREADS"}) {
+    if (const auto value = environment_text(name)) given.push_back(fmt::format("{}={}", name, *value));
+  }
+  return fmt::format("{}", fmt::join(given, " "));
+}
+
+}  // namespace
+
+std::map<std::string, std::string> machine_facts(MPI_Comm comm) {
+  int ranks = 1;
+  MPI_Comm_size(comm, &ranks);
+  return {{"commit", SELVAGE_COMMIT},
+          {"hardware", hardware()},
+          {"ranks", fmt::format("{}", ranks)},
+          {"MPI", mpi_version()},
+          {"Kokkos", fmt::format("{}.{}.{}, {}", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100,
+                                 KOKKOS_VERSION % 100, Kokkos::DefaultExecutionSpace::name())},
+          {"compiler", __VERSION__},
+          {"settings", settings()}};
+}
+
+}  // namespace selvage::bench
