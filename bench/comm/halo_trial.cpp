@@ -61,8 +61,12 @@ class Turns {
   std::shared_ptr<int> count_ = std::make_shared<int>(0);
 };
 
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
+/// How the first neighbour is reached: of "  rank 1 at [+1 0 0]: peer, 64 B out, ..." the transport.
+std::string first_path(const std::string& explained) {
+  const std::size_t line = explained.find("\n  rank ");
+  if (line == std::string::npos) return "no neighbours";
+  const std::size_t begin = explained.find(": ", line) + 2;
+  return explained.substr(begin, explained.find(',', begin) - begin);
 }
 
 double cell_value(const Grid<3>& grid, std::int64_t i, std::int64_t j, std::int64_t k) {
@@ -121,7 +125,7 @@ void HaloTrial::add_ours(const std::string& name, const HaloOptions<3>& options,
     if (error.kind() != ErrorKind::unsupported) throw;
     return;
   }
-  if (contenders_.empty()) label_ = first_line(halo->explain());
+  if (contenders_.empty()) label_ = first_path(halo->explain());
   add(name, [halo, this, turn = Turns()] { halo->exchange(space_, turn() == 0 ? u_ : v_); }, {u_, v_});
   if (can_be_captured) add_graph(name);
 }

@@ -62,7 +62,7 @@ class JacobiTrial {
 
   /// Persistent, where it is possible, as the program chooses.
   [[nodiscard]] Figure figure() const {
-    Figure figure{.label = forms_.back().explanation};
+    Figure figure{.contenders = {}, .label = forms_.back().explanation};
     for (const Form& form : forms_) {
       figure.contenders.push_back({form.name, [solver = form.solver] { iterate_to_norm(*solver); },
                                    [this] { verify(); }, norm_every});

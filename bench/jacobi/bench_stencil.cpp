@@ -167,7 +167,7 @@ Figure figure_of(std::int64_t n) {
   // Each is compared with the plain loop, that one with what the last of ours left.
   const auto check = [fields, plain](const auto& run) {
     return [=] {
-      Kokkos::deep_copy(fields->ours, Real(-9));
+      Kokkos::deep_copy(fields->ours, Real(0));
       run();
       Space().fence();
       plain();
@@ -175,7 +175,7 @@ Figure figure_of(std::int64_t n) {
     };
   };
   const auto check_plain = [fields, ours, plain] {
-    Kokkos::deep_copy(fields->plain, Real(-9));
+    Kokkos::deep_copy(fields->plain, Real(0));
     plain();
     ours();
     Space().fence();

@@ -120,7 +120,7 @@ class MeltTrial {
     if (!is_known_) require_known(settings_, first_, row);
     is_known_ = true;
     const double drift = std::abs(row.total_energy / first_.total_energy - 1);
-    if (!(drift < 1e-3))
+    if (!(drift < 1e-2))
       throw Error(ErrorKind::verification,
                   fmt::format("energy per atom goes from {} to {}", first_.total_energy, row.total_energy));
   }

@@ -148,7 +148,7 @@ void add_communication(Figure& figure, const Context& context, const StepCase& g
 }  // namespace
 
 Figure step_figure(const Context& context, const StepCase& given) {
-  Figure figure{.batch_seconds = 10e-3};
+  Figure figure{.contenders = {}, .batch_seconds = 10e-3};
   add(figure, "selvage", context, given);
   // As PyTorch runs without compiling or capturing.
   if (given.settings.graph) {

@@ -137,8 +137,10 @@ std::vector<SizeRule> size_rules(const AllreduceFacts& facts) {
   constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
   constexpr std::int64_t kilobyte = 1024;
   constexpr std::int64_t megabyte = 1024 * kilobyte;
-  if (facts.on_host)
-    return {{AllreduceAlgorithm::one_shot, 8 * kilobyte}, {AllreduceAlgorithm::two_shot, any}};
+  if (facts.on_host) {
+    const std::int64_t most_in_one_shot = facts.ranks == 2 ? kilobyte / 2 : 2 * kilobyte;
+    return {{AllreduceAlgorithm::one_shot, most_in_one_shot}, {AllreduceAlgorithm::two_shot, any}};
+  }
   // Fewer blocks than that don't fill the links by stores, but do by loads.
   constexpr int push_multiprocessors = 96;
   const bool pushes = facts.multiprocessors == 0 || facts.multiprocessors >= push_multiprocessors;
