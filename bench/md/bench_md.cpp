@@ -52,8 +52,8 @@ md::Settings melt(const Cells& cells) {
   settings.temperature = 1.44;
   settings.seed = 87287;
   settings.precision = md::Precision::fp64;
-  // As the program chooses for its backend.
-  settings.engine.list = on_host ? md::ListKind::half : md::ListKind::full;
+  // As the program chooses.
+  settings.engine.list = md::ListKind::full;
   // As in.lj: every 20 steps, unchecked.
   settings.engine.checks_displacement = false;
   settings.engine.rebuild_every = 20;
