@@ -1,5 +1,7 @@
 #pragma once
 
+#include <Kokkos_Core.hpp>
+
 #include <cstdint>
 #include <optional>
 
@@ -9,6 +11,14 @@ enum class ListKind {
   full,  ///< a pair is in both atoms' lists: twice the arithmetic, nothing but one's own force is written
   half   ///< a pair is in one list: forces on neighbours are added there, on ghosts too
 };
+
+/// What md takes by itself. Full lists leave nothing to be stored but an atom's own force, so that GPUs need no atomics and
+/// hosts vectorise the loop over neighbours; but fetching neighbours by vectors pays only where vectors are wide.
+#if defined(KOKKOS_ENABLE_CUDA) || defined(__AVX2__) || defined(__ARM_FEATURE_SVE)
+inline constexpr ListKind list_of_build = ListKind::full;
+#else
+inline constexpr ListKind list_of_build = ListKind::half;
+#endif
 
 /// What a Langevin thermostat is told.
 struct LangevinOptions {

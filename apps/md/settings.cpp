@@ -52,8 +52,7 @@ void read_pairs(app::Input& input, Settings& settings) {
   engine.shifted = input.get_bool("pair.shifted", false);
   const std::string kind = input.choice("list.kind", "auto", {"auto", "full", "half"});
   settings.chooses_list = kind == "auto";
-  // Full lists on hosts too: without stores to neighbours the loop over them is vectorised.
-  engine.list = kind == "half" ? ListKind::half : ListKind::full;
+  engine.list = settings.chooses_list ? list_of_build : kind == "half" ? ListKind::half : ListKind::full;
   engine.skin = input.get<double>("list.skin", 0.3, {.least = 0, .most = 5});
   engine.checks_displacement =
       input.choice("list.rebuild", "displacement", {"displacement", "fixed"}) == "displacement";

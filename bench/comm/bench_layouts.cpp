@@ -53,7 +53,7 @@ class LayoutTrial {
                              Kokkos::deep_copy(target_, T(2));
                              use();
                              require(
-                                 "use alone", [](std::int64_t) { return T(1); }, T(2));
+                                 "use alone", [](std::int64_t) { return T(-2); }, T(2));
                            }});
   }
   LayoutTrial(const LayoutTrial&) = delete;
@@ -125,7 +125,7 @@ class LayoutTrial {
     MPI_Barrier(context_.comm());
     run();
     require(
-        name, [&](std::int64_t i) { return value(before(), i) / 2; }, T(-1));
+        name, [&](std::int64_t i) { return -value(before(), i); }, T(-1));
     MPI_Barrier(context_.comm());
   }
 

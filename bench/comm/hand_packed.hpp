@@ -56,7 +56,7 @@ class HandPacked {
     Kokkos::parallel_for(
         "hand::use", Kokkos::RangePolicy<Space>(0, static_cast<int>(blocks.size())),
         KOKKOS_LAMBDA(int block) {
-          for (std::int64_t i = 0; i < length; ++i) target(blocks(block) + i) *= T(0.5);
+          for (std::int64_t i = 0; i < length; ++i) target(blocks(block) + i) *= T(-1);
         });
   }
 

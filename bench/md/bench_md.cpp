@@ -53,7 +53,7 @@ md::Settings melt(const Cells& cells) {
   settings.seed = 87287;
   settings.precision = md::Precision::fp64;
   // As the program chooses.
-  settings.engine.list = md::ListKind::full;
+  settings.engine.list = md::list_of_build;
   // As in.lj: every 20 steps, unchecked.
   settings.engine.checks_displacement = false;
   settings.engine.rebuild_every = 20;

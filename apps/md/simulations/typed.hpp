@@ -94,7 +94,7 @@ void TypedSimulation<Numbers, Ghosts>::describe_plan() {
                              counted(all_atoms_, "atom"), counted(engine_.ghosts(), "ghost"),
                              to_string(settings_.precision), engine.cutoff, engine.shifted ? " shifted" : "",
                              to_string(engine.list),
-                             settings_.chooses_list ? " (chosen for this backend)" : "", engine.skin,
+                             settings_.chooses_list ? " (chosen for this build)" : "", engine.skin,
                              engine.checks_displacement ? "when an atom has moved half of it, checked every"
                              : engine.counts_dangerous  ? "every"
                                                         : "however far atoms have moved, every",
