@@ -81,6 +81,16 @@ bool same(const T& a, const T& b) {
   }
 }
 
+/// Over rounds. \param value  of a round
+template <class Value>
+double median(const std::vector<bench::Times>& all, const Value& value) {
+  std::vector<double> values;
+  for (const bench::Times& times : all) values.push_back(value(times));
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
 /// One size: the elements, the algorithms that are possible for them, and how they fare.
 template <class T>
 class Measurement {
@@ -172,20 +182,26 @@ class Measurement {
     std::vector<bench::Contender> contenders;
     for (const Candidate& candidate : candidates_) {
       Allreduce& allreduce = *candidate.allreduce;
-      contenders.push_back({candidate.name, [this, &allreduce] { allreduce.run(space_); }});
+      // verify() has checked it.
+      contenders.push_back({candidate.name, [this, &allreduce] { allreduce.run(space_); }, [] {}});
     }
-    const bench::Trial trial(context_.comm(), contenders, rounds);
+    bench::Trial trial(context_.comm(), contenders);
+    std::vector<bench::Times> all;
+    for (int round = 0; round < rounds; ++round) all.push_back(trial.round());
     std::vector<std::string> names;
     for (const Candidate& candidate : candidates_) {
       candidate.allreduce->check();
       names.push_back(candidate.name);
-      row_.median_us[candidate.name] = trial.median(candidate.name) * 1e6;
+      row_.median_us[candidate.name] =
+          median(all, [&](const bench::Times& times) { return times.at(candidate.name); }) * 1e6;
     }
     // By ratios within rounds: a machine whose speed drifts treats all alike there.
-    row_.best = fastest(names, chosen_by_rule(), [&trial](const std::string& name, const std::string& other) {
-      return trial.speedup(name, other);
+    row_.best = fastest(names, chosen_by_rule(), [&](const std::string& name, const std::string& other) {
+      return median(all, [&](const bench::Times& times) { return times.at(other) / times.at(name); });
     });
-    is_noisy_ = trial.spread(row_.best) > 1;
+    const auto [least, most] =
+        std::ranges::minmax(all, {}, [&](const bench::Times& times) { return times.at(row_.best); });
+    is_noisy_ = (most.at(row_.best) - least.at(row_.best)) * 1e6 > row_.median_us.at(row_.best);
   }
 
   std::string chosen_by_rule() {
