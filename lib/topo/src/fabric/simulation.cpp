@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 
 namespace selvage::topo {
@@ -32,7 +33,7 @@ std::optional<double> percent(double value, double of_default) {
 /// Means over seeds.
 class Summary {
  public:
-  void add(const std::string& method, const Metrics& metrics, const Metrics& of_default) {
+  void add(const std::string& method, const Metrics& metrics, const Metrics& of_default, bool is_verified) {
     auto found =
         std::find_if(figures_.begin(), figures_.end(), [&](const auto& one) { return one.method == method; });
     if (found == figures_.end()) {
@@ -42,7 +43,8 @@ class Summary {
                           .most_hop_bytes = 0,
                           .link_load = {},
                           .most_link_load = {},
-                          .time = {}});
+                          .time = {},
+                          .is_verified = true});
       counts_.push_back(0);
       found = figures_.end() - 1;
     }
@@ -50,6 +52,7 @@ class Summary {
     found->hop_bytes += hop_bytes;
     found->least_hop_bytes = std::min(found->least_hop_bytes, hop_bytes);
     found->most_hop_bytes = std::max(found->most_hop_bytes, hop_bytes);
+    found->is_verified = found->is_verified && is_verified;
     ++counts_[static_cast<std::size_t>(found - figures_.begin())];
     const auto load =
         percent(metrics.largest_link_load.value_or(0), of_default.largest_link_load.value_or(0));
@@ -88,10 +91,28 @@ std::string most_frequent(const std::map<std::string, int>& counts) {
   return most == counts.end() ? "" : most->first;
 }
 
+/// Whether a placement costs what it was said to, added up anew sender by sender. The baseline's figure is a mean of
+/// placements of which it keeps one.
+bool costs_what_was_said(const MappingProblem& problem, const MethodResult& method) {
+  if (method.method == "random") return true;
+  double hop_bytes = 0;
+  for (int rank = 0; rank < method.placement.rank_count(); ++rank) {
+    for (const TrafficEntry& entry : problem.traffic.sent_by(rank)) {
+      if (entry.to == rank) continue;
+      const auto bytes = static_cast<double>(entry.host.bytes) + static_cast<double>(entry.device.bytes);
+      hop_bytes +=
+          bytes * problem.fabric.cost(method.placement.slot_of(rank), method.placement.slot_of(entry.to));
+    }
+  }
+  return std::abs(hop_bytes - method.metrics.hop_bytes) <= 1e-12 * hop_bytes;
+}
+
 void add_result(const MappingProblem& problem, const PortfolioResult& placed, Summary& summary) {
   const Metrics& of_default = placed.methods.front().metrics;
-  for (const MethodResult& method : placed.methods) summary.add(method.method, method.metrics, of_default);
-  summary.add("portfolio", placed.result().metrics, of_default);
+  for (const MethodResult& method : placed.methods)
+    summary.add(method.method, method.metrics, of_default, costs_what_was_said(problem, method));
+  summary.add("portfolio", placed.result().metrics, of_default,
+              costs_what_was_said(problem, placed.result()));
   const std::optional<double> before = transfer_time(problem, placed.methods.front().placement);
   if (!before || *before <= 0) return;
   const std::optional<double> after =

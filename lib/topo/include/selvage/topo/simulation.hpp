@@ -30,6 +30,7 @@ struct MethodFigures {
       link_load;  ///< the mean of the largest link load; nothing where no link is used by the default
   std::optional<double> most_link_load;
   std::optional<double> time;  ///< transfer_time(), of the portfolio only
+  bool is_verified = false;    ///< hop-bytes were added up once more, and are what the methods said
 };
 
 struct SimulationResult {
