@@ -60,6 +60,7 @@ std::map<std::string, std::string> machine_facts(MPI_Comm comm) {
           {"Kokkos", fmt::format("{}.{}.{}, {}", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100,
                                  KOKKOS_VERSION % 100, Kokkos::DefaultExecutionSpace::name())},
           {"compiler", __VERSION__},
+          {"order", "contenders shuffled in each round, alike on all ranks"},
           {"settings", settings()}};
 }
 

@@ -201,6 +201,7 @@ TEST(Simulation, FindsWhatThePortfolioMustGainOnAFragmentedFatTree) {
   const MethodFigures& portfolio = result.methods.back();
   EXPECT_EQ(portfolio.method, "portfolio");
   EXPECT_EQ(result.ranks, 512);
+  for (const MethodFigures& each : result.methods) EXPECT_TRUE(each.is_verified) << each.method;
   EXPECT_LE(portfolio.hop_bytes, has_scotch() ? 83 : 90);
   EXPECT_LE(portfolio.most_hop_bytes, 100);
   EXPECT_LE(*portfolio.most_link_load, 100);
