@@ -17,10 +17,20 @@ time, and with one more the tests.
 EOF
 }
 
+# How many times as long a loop takes as on an ordinary machine: tests wait in vain for a short time, within which ranks that are
+# well must have come.
+slowness() {
+  local start=${EPOCHREALTIME/[.,]/}
+  awk 'BEGIN { for (i = 0; i < 3000000; ++i) sum += i }'
+  echo $(((${EPOCHREALTIME/[.,]/} - start) / 150000 + 1))
+}
+
 # run_tests PRESET CTEST_ARGUMENT...
 run_tests() {
   local preset=$1
   shift
+  export TEST_SLOWNESS
+  TEST_SLOWNESS=$(slowness)
   # One more than cores: tests of single processes then run beside those whose ranks wait for each other.
   ctest --preset "$preset" --parallel "$((jobs + 1))" "$@"
 }
