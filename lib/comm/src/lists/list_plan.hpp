@@ -1,5 +1,6 @@
 #pragma once
 
+#include "context/context_state.hpp"
 #include "kernel_lists.hpp"
 #include "list_choice.hpp"
 #include "list_path.hpp"

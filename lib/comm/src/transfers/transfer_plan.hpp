@@ -1,5 +1,6 @@
 #pragma once
 
+#include "context/context_state.hpp"
 #include "run_copy.hpp"
 #include "transfer_path.hpp"
 #include "transports/path_selector.hpp"
