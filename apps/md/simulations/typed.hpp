@@ -93,8 +93,8 @@ void TypedSimulation<Numbers, Ghosts>::describe_plan() {
   report_.decide(fmt::format("{}, {} on rank 0, {}, cutoff {}{}, {} list{}, skin {}, rebuilt {} {}",
                              counted(all_atoms_, "atom"), counted(engine_.ghosts(), "ghost"),
                              to_string(settings_.precision), engine.cutoff, engine.shifted ? " shifted" : "",
-                             to_string(engine.list),
-                             settings_.chooses_list ? " (chosen for this build)" : "", engine.skin,
+                             to_string(engine.list), settings_.chooses_list ? " (chosen for this build)" : "",
+                             engine.skin,
                              engine.checks_displacement ? "when an atom has moved half of it, checked every"
                              : engine.counts_dangerous  ? "every"
                                                         : "however far atoms have moved, every",

@@ -169,8 +169,7 @@ TEST_F(Detect, KnowsWhichRanksShareAGpu) {
 
 TEST_F(Detect, RefusesABadGpuOfOneRankOnEveryRank) {
   const int last = world_size() - 1;
-  const std::string message =
-      input_error({.gpu_pci_bus_id = world_rank() == last ? "card 3" : ""});
+  const std::string message = input_error({.gpu_pci_bus_id = world_rank() == last ? "card 3" : ""});
   EXPECT_NE(message.find(fmt::format("rank {}: gpu_pci_bus_id 'card 3'", last)), std::string::npos)
       << message;
 }
