@@ -49,7 +49,8 @@ MessageLine::MessageLine(ContextState& context, const Executor& executor, Initia
   port_.triggers = engine_->port();
   port_.completed = port_.triggers.completed;
   std::vector<NetworkOperation> operations;
-  for (const PlannedMessage& message : messages_) operations.push_back(message_operation(message.command, memory));
+  for (const PlannedMessage& message : messages_)
+    operations.push_back(message_operation(message.command, memory));
   engine_->add_for_all_epochs(0, operations, 1);
 }
 
