@@ -58,22 +58,15 @@ class ListTrial {
   ListTrial& operator=(const ListTrial&) = delete;
 
   [[nodiscard]] std::vector<Contender> gathers() {
-    std::vector<Contender> all;
-    const auto add = [&](const std::string& name, const std::function<void()>& run) {
-      all.push_back({name, run, [this, name, run] { verify_gather(name, run); }});
-    };
-    for (auto& [name, halo] : halos_) add(name, [this, &halo] { halo.gather(Space(), x_); });
-    add("packed, MPI_Isend", [this] { plain_->gather(x_); });
-    return all;
+    return all_of(
+        [this](ListHalo& halo) { halo.gather(Space(), x_); }, [this] { plain_->gather(x_); },
+        [this](const std::string& name, const std::function<void()>& run) { verify_gather(name, run); });
   }
   [[nodiscard]] std::vector<Contender> scatters() {
-    std::vector<Contender> all;
-    const auto add = [&](const std::string& name, const std::function<void()>& run) {
-      all.push_back({name, run, [this, name, run] { verify_scatter(name, run); }});
-    };
-    for (auto& [name, halo] : halos_) add(name, [this, &halo] { halo.scatter_add(Space(), force_); });
-    add("packed, MPI_Isend", [this] { plain_->scatter_add(force_); });
-    return all;
+    return all_of(
+        [this](ListHalo& halo) { halo.scatter_add(Space(), force_); },
+        [this] { plain_->scatter_add(force_); },
+        [this](const std::string& name, const std::function<void()>& run) { verify_scatter(name, run); });
   }
   /// What a rebuild leaves is what fills ghosts.
   [[nodiscard]] std::vector<Contender> rebuilds() {
@@ -92,6 +85,18 @@ class ListTrial {
   }
 
  private:
+  /// Each of ours, then what is written by hand. \param verify  given a name and what to run
+  template <class Ours, class Plain, class Verify>
+  [[nodiscard]] std::vector<Contender> all_of(const Ours& ours, const Plain& plain, const Verify& verify) {
+    std::vector<Contender> all;
+    const auto add_one = [&](const std::string& name, const std::function<void()>& run) {
+      all.push_back({name, run, [=] { verify(name, run); }});
+    };
+    for (auto& [name, halo] : halos_) add_one(name, [ours, one = &halo] { ours(*one); });
+    add_one("packed, MPI_Isend", plain);
+    return all;
+  }
+
   [[nodiscard]] int after() const { return (context_.rank() + 1) % context_.size(); }
   [[nodiscard]] int before() const { return (context_.rank() + context_.size() - 1) % context_.size(); }
 
