@@ -71,6 +71,12 @@ class Mutations(unittest.TestCase):
         self.assertEqual(changed, again)
         self.assertGreater(len(set(changed)), 400)
 
+    def test_damage_what_is_damaged(self):
+        for seed in range(2000):
+            argument = "mpi_staged"
+            for _ in range(3):
+                argument = mutations.mutated_argument(random.Random(seed), argument)
+
 
 if __name__ == "__main__":
     unittest.main()

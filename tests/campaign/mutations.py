@@ -1,5 +1,6 @@
 """Damage to bytes, to text and to values of variables, the same for the same random numbers."""
 
+import os
 import re
 
 ALPHABET = b'0123456789,-x=[]{}":\n \\#\xff\x00\x1b\x7fN.e'
@@ -84,5 +85,5 @@ def mutated(random, data, is_text):
 
 def mutated_argument(random, text):
     """What can be handed to a process."""
-    changed = mutated(random, text.encode(), is_text=True).replace(b"\0", b"0")
-    return changed.decode(errors="surrogateescape")
+    changed = mutated(random, os.fsencode(text), is_text=True).replace(b"\0", b"0")
+    return os.fsdecode(changed)
