@@ -88,7 +88,7 @@ measure_gpus() {
   for benchmark in bench_latency bench_tasks bench_copies bench_halo bench_list_halo bench_layouts; do
     measure "$benchmark" "" "${several[@]}"
   done
-  SELVAGE_ALLREDUCE_FAST=yes measure bench_allreduce "" "${reducing[@]}"
+  SELVAGE_ALLREDUCE_REORDERING=yes measure bench_allreduce "" "${reducing[@]}"
   if is_wanted bench_allreduce && [[ allreduce/fp32 =~ $only ]] && has_torch; then
     measure_torch allreduce "${several[@]}" || without_torch
   fi
@@ -105,8 +105,8 @@ measure_host() {
   for benchmark in bench_latency bench_tasks; do measure "$benchmark" "" 2; done
   for benchmark in bench_halo bench_list_halo bench_layouts; do measure "$benchmark" "" 2 4; done
   # Those too that combine in another order than by rank.
-  SELVAGE_ALLREDUCE_FAST=yes measure bench_allreduce "" 2 3 4
-  SELVAGE_ALLREDUCE_FAST=yes SELVAGE_LOGICAL_HOSTS=2x2 measure bench_allreduce -hosts2x2 4
+  SELVAGE_ALLREDUCE_REORDERING=yes measure bench_allreduce "" 2 3 4
+  SELVAGE_ALLREDUCE_REORDERING=yes SELVAGE_LOGICAL_HOSTS=2x2 measure bench_allreduce -hosts2x2 4
   measure bench_stencil "" 1
   for benchmark in bench_jacobi bench_md bench_sgd; do measure "$benchmark" "" 1 2; done
   if is_wanted bench_lammps && [[ lj-beside-lammps =~ $only || $only == lj* ]]; then measure_lammps; fi

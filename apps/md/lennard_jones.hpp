@@ -220,6 +220,14 @@ struct LaneForces {
 /// More would leave the rest of a row of the table without use to a warp.
 inline constexpr int most_force_lanes = 8;
 
+#ifdef KOKKOS_ENABLE_SERIAL
+template <class Space>
+inline constexpr bool is_serial_space = std::is_same_v<Space, Kokkos::Serial>;
+#else
+template <class Space>
+inline constexpr bool is_serial_space = false;
+#endif
+
 template <class Numbers, class Space>
 struct HalfForces {
   using Stored = typename Numbers::Stored;
@@ -266,7 +274,7 @@ struct HalfForces {
 
   KOKKOS_FUNCTION void subtract(int atom, const Vec3<Stored>& f) const {
     Vec3<Stored>& sum = forces(atom);
-    if constexpr (is_serial) {
+    if constexpr (is_serial_space<Space>) {
       sum = {sum.x - f.x, sum.y - f.y, sum.z - f.z};
     } else {
       Kokkos::atomic_sub(&sum.x, f.x);
@@ -275,12 +283,13 @@ struct HalfForces {
     }
   }
 
-#ifdef KOKKOS_ENABLE_SERIAL
-  static constexpr bool is_serial = std::is_same_v<Space, Kokkos::Serial>;
-#else
-  static constexpr bool is_serial = false;
-#endif
 };
+
+/// Whether sums take a pass of their own. In threads of hosts, GCC contracts the loop that also sums into other fused multiply-adds
+/// than the one that doesn't, so that forces would differ in their last bits.
+template <class Space>
+inline constexpr bool sums_apart =
+    Kokkos::SpaceAccessibility<Space, Kokkos::HostSpace>::accessible && !is_serial_space<Space>;
 
 template <class Functor, class Space>
 void run_forces(const Space& space, int atoms, const Functor& functor, PairSums* sums) {
@@ -311,8 +320,10 @@ void compute_forces(const Space& space, const LennardJones<typename Numbers::Com
     detail::FullForces<Numbers, Space, Ghosts> functor{law, table, atoms.positions, atoms.forces,
                                                        Ghosts{atoms.positions}};
     const AtomTeams<Space> teams(space, atoms.owned, detail::most_force_lanes);
-    if (teams.lanes() > 1) {
-      detail::run_lanes(space, functor, teams);
+    const bool by_lanes = teams.lanes() > 1;
+    if (by_lanes) detail::run_lanes(space, functor, teams);
+    if (by_lanes || (sums != nullptr && detail::sums_apart<Space>)) {
+      if (!by_lanes) detail::run_forces(space, atoms.owned, functor, nullptr);
       // Forces must not depend on whether something is measured.
       functor.stores = false;
       if (sums == nullptr) return;

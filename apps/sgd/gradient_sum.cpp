@@ -73,8 +73,8 @@ void GradientSum::make_buckets(const Space& space, const Context& context, const
                                int multiprocessors) {
   GradientBucketsOptions options;
   options.operation = ReduceOperation::sum;
-  options.fast = !settings.ordered;
-  options.multiprocessors = multiprocessors;
+  options.allow_reordering = !settings.ordered;
+  options.max_blocks = multiprocessors;
   options.bucket_bytes = settings.bucket_bytes;
   options.bf16_on_the_wire = settings.bf16_on_the_wire;
   buckets_ = std::make_unique<GradientBuckets>(ordered_ ? buckets_of(space, context, options, fixed_)
@@ -149,12 +149,12 @@ void GradientSum::send_held_back(const Space& space) {
   held_back_.clear();
 }
 
-std::int64_t GradientSum::finish_but_last(const Space& space) {
+std::int64_t GradientSum::finish_all_but_last(const Space& space) {
   if (tiles_ || sharding_) return end();
   std::span<const int> last;
   naming_tensors([&] {
     send_held_back(space);
-    last = buckets_->finish_but_last(space);
+    last = buckets_->finish_all_but_last(space);
   });
   if (last.empty()) return 0;
   const auto behind = static_cast<std::size_t>(std::ranges::max(last)) + 1;

@@ -63,7 +63,7 @@ class GradientSum {
   /// What `space` is given next sees sums over all ranks by parameter from the result on, though not yet those before:
   /// they travel in the last bucket. finish() comes later. Collective. \return a tensor's begin, or the end of all where
   /// nothing is to be had before finish(): one bucket, tiles, or a sharded sum
-  [[nodiscard]] std::int64_t finish_but_last(const Space& space);
+  [[nodiscard]] std::int64_t finish_all_but_last(const Space& space);
   /// What `space` is given next sees sums over all ranks in values(). Collective.
   void finish(const Space& space);
   [[nodiscard]] bool is_sharded() const { return sharding_.has_value(); }

@@ -55,7 +55,7 @@ Vector<T> layer_of(const Vector<T>& whole, const TiledSum::Parts& parts) {
 TiledAllreduce make_tiled(const Space& space, const Context& context, int multiprocessors,
                           const TiledSum::Parts& parts) {
   TiledAllreduceOptions options{.tile_elements = tile_elements};
-  if (multiprocessors > 0) options.multiprocessors = multiprocessors;
+  if (multiprocessors > 0) options.max_blocks = multiprocessors;
   if (parts.fixed.extent(0) > 0) return {space, context, options, layer_of(parts.fixed, parts)};
   return {space, context, options, layer_of(parts.grain, parts)};
 }

@@ -222,7 +222,7 @@ void Trainer::enqueue_step() {
   std::int64_t first_summed = 0;
   {
     const auto timer = breakdown_.time(space_, wait_phase_);
-    first_summed = gradients_.finish_but_last(space_);
+    first_summed = gradients_.finish_all_but_last(space_);
   }
   // The last bucket has nothing of backward to hide behind: it travels while the other parameters are moved.
   update_range(first_summed, static_cast<std::int64_t>(model_.parameters().extent(0)));

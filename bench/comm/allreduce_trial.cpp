@@ -56,7 +56,7 @@ struct Form {
   AllreduceOptions options;
 };
 
-/// All that may win; those in another order than by rank where SELVAGE_ALLREDUCE_FAST=yes. One-shot forms move everything
+/// All that may win; those in another order than by rank where SELVAGE_ALLREDUCE_REORDERING=yes. One-shot forms move everything
 /// to everybody, LL doubles the bytes, and what goes through host memory blocks.
 std::vector<Form> forms(std::int64_t bytes) {
   using enum AllreduceAlgorithm;
@@ -82,12 +82,12 @@ std::vector<Form> forms(std::int64_t bytes) {
     }
     return all;
   }
-  for (const auto algorithm : {mpi, gsb, hierarchical}) add({.algorithm = algorithm});
-  for (const auto algorithm : {btb, recursive_doubling, ring, segmented_ring, pipelined})
+  for (const auto algorithm : {mpi, shared_buffer_tree, hierarchical}) add({.algorithm = algorithm});
+  for (const auto algorithm : {binomial_tree, recursive_doubling, ring, segmented_ring, pipelined})
     add({.algorithm = algorithm});
   add({.algorithm = pipelined, .group_size = 2}, ":2");
-  for (const auto inner : {gsb, btb}) {
-    for (const auto outer : {gsb, btb, recursive_doubling, ring, mpi})
+  for (const auto inner : {shared_buffer_tree, binomial_tree}) {
+    for (const auto outer : {shared_buffer_tree, binomial_tree, recursive_doubling, ring, mpi})
       add({.algorithm = hierarchical, .inner = inner, .outer = outer},
           fmt::format(":{},{}", to_string(inner), to_string(outer)));
   }

@@ -1,6 +1,6 @@
 // Sums in place: ours as it is chosen by default, each of our algorithms, and what others give, in turns.
 //
-// allreduce/fp32/<r>rank/<bytes>: on hosts, beside MPI_Allreduce. SELVAGE_ALLREDUCE_FAST=yes adds the algorithms that
+// allreduce/fp32/<r>rank/<bytes>: on hosts, beside MPI_Allreduce. SELVAGE_ALLREDUCE_REORDERING=yes adds the algorithms that
 // combine in another order than by rank; SELVAGE_LOGICAL_HOSTS=2x2 those between hosts, by MPI's shared memory here
 //
 // allreduce/{fp32,bf16}/<g>gpu/<bytes>[/graph]: on GPUs, beside NCCL, as it is and with symmetric windows; up to 1 MB in a

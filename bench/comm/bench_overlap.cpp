@@ -63,11 +63,11 @@ class Overlap {
       : context_(context), bytes_(setting.bytes), space_(make_instance()) {
     for (int i = 0; i < buckets_per_step; ++i)
       gradients_.emplace_back("gradient", static_cast<std::size_t>(bytes_) / sizeof(float));
-    buckets_.emplace(space_, context,
-                     GradientBucketsOptions{.algorithm = setting.algorithm,
-                                            .multiprocessors = setting.multiprocessors,
-                                            .bucket_bytes = bytes_},
-                     gradients_);
+    buckets_.emplace(
+        space_, context,
+        GradientBucketsOptions{
+            .algorithm = setting.algorithm, .max_blocks = setting.multiprocessors, .bucket_bytes = bytes_},
+        gradients_);
     find_iterations();
   }
 

@@ -44,14 +44,14 @@ struct WriteEdges {
 /// One View's rows, and how they get to the neighbours. Columns have no ghosts: a row is contiguous.
 struct Rows {
   View row;
-  PortParcel low_parcel, high_parcel;
+  BoundaryTile low_tile, high_tile;
   RemoteGhosts<double> low, high;
   bool sends_low, sends_high;
 
   KOKKOS_FUNCTION Rows(const HaloPort& port, const View& view, int number)
       : row(view),
-        low_parcel(port.parcel(number, low_side, box(1))),
-        high_parcel(port.parcel(number, high_side, box(rows_per_rank))),
+        low_tile(port.tile(number, low_side, box(1))),
+        high_tile(port.tile(number, high_side, box(rows_per_rank))),
         low(port.remote_ghosts<double>(number, low_side)),
         high(port.remote_ghosts<double>(number, high_side)),
         sends_low(port.has_neighbour(low_side)),
@@ -61,8 +61,8 @@ struct Rows {
     return {.begin = {index, 0}, .end = {index + 1, static_cast<std::int64_t>(row.extent(1)), 1, 1}};
   }
 
-  KOKKOS_FUNCTION void put(const Member& team, const HaloPort::Turn& turn, std::uint64_t step) const {
-    turn.put_parcels(team, step, low_parcel, high_parcel);
+  KOKKOS_FUNCTION void put(const Member& team, const HaloPort::Launch& turn, std::uint64_t step) const {
+    turn.put_tiles(team, step, low_tile, high_tile);
   }
 
   /// Writes here and there.
@@ -76,8 +76,8 @@ struct Rows {
                          });
   }
 
-  KOKKOS_FUNCTION void fire(const Member& team, const HaloPort::Turn& turn, std::uint64_t step) const {
-    turn.fire_parcels(team, step, low_parcel, high_parcel);
+  KOKKOS_FUNCTION void fire(const Member& team, const HaloPort::Launch& turn, std::uint64_t step) const {
+    turn.fire_tiles(team, step, low_tile, high_tile);
   }
 
   static constexpr Towards low_side{-1};
@@ -94,7 +94,7 @@ struct Steps {
   bool begins_with_u;
   Stamps stamps;
 
-  KOKKOS_FUNCTION void step(const Member& team, const HaloPort::Turn& turn, const Rows& rows,
+  KOKKOS_FUNCTION void step(const Member& team, const HaloPort::Launch& turn, const Rows& rows,
                             std::uint64_t number) const {
     const Stamps& now = number == steps ? stamps : Stamps{};
     const auto written = static_cast<double>(value + number);
@@ -166,7 +166,7 @@ struct RoundTrips {
       team.team_barrier();
     }
   }
-  KOKKOS_FUNCTION void message(const Member& team, const HaloPort::Turn& turn, const Rows& rows,
+  KOKKOS_FUNCTION void message(const Member& team, const HaloPort::Launch& turn, const Rows& rows,
                                std::uint64_t number) const {
     if constexpr (send == EdgeRows::Send::put) {
       rows.put(team, turn, number);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "traffic/random.hpp"
+#include "placement/random.hpp"
 
 #include <selvage/error.hpp>
 

@@ -44,7 +44,7 @@ struct EdgeFirstBlocks {
     const unsigned thread = threadIdx.x + threadIdx.y * block_threads_x;
     const unsigned own_count = (tile_count - place + senders - 1) / senders;
     if (thread < own_count) own_tiles[thread] = tiles[place + thread * senders];
-    const HaloPort::Turn turn = port.at_rest();
+    const HaloPort::Launch turn = port.wait_only();
     // One thread per direction.
     const Towards towards = direction(thread);
     const bool has_direction = thread < directions && port.has_neighbour(towards);

@@ -92,7 +92,7 @@ __device__ __forceinline__ bool await_surroundings(const PersistentProgram<Real>
   const bool is_highest = tile.chunk == program.tiling.chunks - 1;
   if ((lane == 9 && is_lowest) || (lane == 10 && is_highest)) {
     const Towards side = lane == 9 ? low_side() : high_side();
-    const HaloPort::Turn turn = program.port.at_rest();
+    const HaloPort::Launch turn = program.port.wait_only();
     arrived = turn.await(side, pass.number - 1) && (pass.number > 1 || turn.await_credit(side, 1));
     if (!arrived) detail::release_word(program.state->failed, 1);
   }
@@ -110,7 +110,7 @@ __device__ __forceinline__ void publish_tile(const PersistentProgram<Real>& prog
   // Publishes to the tiles beside this one: its rows of this pass, and that it has read theirs of the one before.
   flag.store(pass.epoch + 1, ::cuda::memory_order_release);
   constexpr std::uint64_t cells = MarchShape<Real>::steps * MarchShape<Real>::strip_columns;
-  const HaloPort::Turn turn = program.port.at_rest();
+  const HaloPort::Launch turn = program.port.wait_only();
   if (tile.chunk == 0) turn.count(pass.field, low_side(), cells, pass.number);
   if (tile.chunk == program.tiling.chunks - 1) turn.count(pass.field, high_side(), cells, pass.number);
 }
@@ -182,7 +182,7 @@ __device__ __forceinline__ void finish_launch(const PersistentProgram<Real>& pro
   if (run.measures_change) sum_changes(program);
   if (threadIdx.x != 0) return;
   program.state->epoch = next.epoch;
-  program.port.at_rest().close_one_of(1, next.number - 1);
+  program.port.wait_only().close_one_of(1, next.number - 1);
 }
 
 /// All iterations in one launch whose blocks are all resident. Tiles wait only for the tiles around them, so a warp
@@ -195,13 +195,13 @@ __global__ void __launch_bounds__(MarchShape<Real>::warps_per_block* MarchShape<
   __shared__ Pack<Real> rings[Shape::warps_per_block][Shape::ring_rows * Shape::warp_threads];
   Pack<Real>* const ring = rings[threadIdx.x / Shape::warp_threads] + threadIdx.x % Shape::warp_threads;
   if (blockIdx.x == 0 && threadIdx.x == 0) {
-    const HaloPort::Turn turn = program.port.at_rest();
+    const HaloPort::Launch turn = program.port.wait_only();
     turn.give_credit(low_side(), 1);
     turn.give_credit(high_side(), 1);
   }
   Pass pass{program.state->epoch, 1, 0, 1 - run.from, false};
   // What a launch that failed has left out, later passes would pass for.
-  const bool has_failed = detail::peek(program.state->failed) != 0;
+  const bool has_failed = detail::load_relaxed(program.state->failed) != 0;
   for (int left = has_failed ? 0 : run.steps; left > 0; left -= pass.steps) {
     const int before_measure = left - (run.measures_change ? 1 : 0);
     pass.steps = before_measure >= Shape::steps ? Shape::steps : 1;

@@ -78,7 +78,7 @@ class RankGhosts {
     Array<int> first_entries;  ///< by atom; one more
     Kokkos::View<const Real* [4], Kokkos::LayoutRight, typename Space::memory_space> shifts;  ///< by entry
 
-    KOKKOS_FUNCTION void send(const typename Port::Turn& turn, int atom, const Position<Real>& p) const {
+    KOKKOS_FUNCTION void send(const typename Port::Launch& turn, int atom, const Position<Real>& p) const {
       for (int entry = first_entries(atom); entry < first_entries(atom + 1); ++entry) {
         turn.put(entry, {p.x + shifts(entry, 0), p.y + shifts(entry, 1), p.z + shifts(entry, 2), 0});
       }

@@ -18,7 +18,7 @@ constexpr std::string_view prefix = "SELVAGE_";
 
 /// README.md says what they mean; environment_documented_test.sh compares both with what the sources read.
 const std::array<std::string, 31> known{"SELVAGE_ALLREDUCE",
-                                        "SELVAGE_ALLREDUCE_FAST",
+                                        "SELVAGE_ALLREDUCE_REORDERING",
                                         "SELVAGE_ALLREDUCE_TABLE",
                                         "SELVAGE_APP",
                                         "SELVAGE_BENCHMARKS",

@@ -1,7 +1,7 @@
 #include "fabric_option.hpp"
 
-#include "machine/text_file.hpp"
 #include "scontrol.hpp"
+#include "text/text_file.hpp"
 
 #include <selvage/environment.hpp>
 #include <selvage/error.hpp>

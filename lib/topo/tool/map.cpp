@@ -1,7 +1,7 @@
 #include "command.hpp"
 #include "fabric_option.hpp"
-#include "machine/text_file.hpp"
 #include "number_option.hpp"
+#include "text/text_file.hpp"
 #include "traffic_option.hpp"
 
 #include <selvage/counted.hpp>

@@ -1,5 +1,5 @@
 #include "command.hpp"
-#include "machine/text_file.hpp"
+#include "text/text_file.hpp"
 
 #include <selvage/error.hpp>
 #include <selvage/read_text_file.hpp>

@@ -1,8 +1,8 @@
 #include "command.hpp"
 #include "fabric_option.hpp"
-#include "machine/text_file.hpp"
 #include "number_option.hpp"
 #include "simulation_report.hpp"
+#include "text/text_file.hpp"
 #include "traffic_option.hpp"
 
 #include <selvage/error.hpp>

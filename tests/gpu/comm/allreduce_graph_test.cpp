@@ -114,7 +114,7 @@ TEST_P(AllreduceGraph, IsReplayedAThousandTimes) {
   for (const int count : {5, 3000, 700'001}) {
     const Replay replay(context);
     const View view("elements", static_cast<std::size_t>(count));
-    Allreduce allreduce(replay.space(), context, {.algorithm = GetParam(), .fast = true}, view);
+    Allreduce allreduce(replay.space(), context, {.algorithm = GetParam(), .allow_reordering = true}, view);
     replay.run(
         [&] {
           replay.fill(view);
@@ -148,7 +148,7 @@ TEST(GradientBucketsGraph, IsReplayedAThousandTimes) {
       replay.fill(gradients[static_cast<std::size_t>(gradient)]);
       buckets.ready(replay.space(), gradient);
     }
-    const std::span<const int> last = buckets.finish_but_last(replay.space());
+    const std::span<const int> last = buckets.finish_all_but_last(replay.space());
     for (int gradient = 0; gradient < 5; ++gradient)
       if (std::ranges::find(last, gradient) == last.end())
         replay.check(gradients[static_cast<std::size_t>(gradient)]);

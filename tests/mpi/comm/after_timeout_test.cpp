@@ -144,7 +144,7 @@ TEST_P(AllreduceAfterATimeout, LeavesTheViewAlone) {
   const Context context(MPI_COMM_WORLD);
   const Kokkos::View<double*, Space> view("elements", 100);
   std::optional<Allreduce> sum(std::in_place, Space(), context,
-                               AllreduceOptions{.algorithm = GetParam(), .fast = true}, view);
+                               AllreduceOptions{.algorithm = GetParam(), .allow_reordering = true}, view);
   if (context.rank() == 0) {
     MPI_Barrier(MPI_COMM_WORLD);
     const auto error = thrown_by([&] { sum->run(Space()); });

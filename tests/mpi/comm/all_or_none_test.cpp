@@ -1,4 +1,4 @@
-#include "context/context_state.hpp"
+#include "runtime/context_state.hpp"
 #include "thrown.hpp"
 
 #include <selvage/comm/context.hpp>

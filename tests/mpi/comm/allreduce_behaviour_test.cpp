@@ -29,10 +29,12 @@ TEST(Allreduce, FollowsTheEnvironment) {
 TEST(Allreduce, TakesItsLevelsFromTheEnvironment) {
   if (!on_host) GTEST_SKIP() << "for hosts";
   const Context context(MPI_COMM_WORLD);
-  const ScopedVariable allowing("SELVAGE_ALLREDUCE_FAST", "yes");
+  const ScopedVariable allowing("SELVAGE_ALLREDUCE_REORDERING", "yes");
   const Kokkos::View<double*, Space> view("gradients", 10);
-  for (const char* form : {"hierarchical:gsb,gsb", "hierarchical:gsb,btb", "hierarchical:btb,gsb",
-                           "hierarchical:btb,btb", "pipelined:2"}) {
+  for (const char* form :
+       {"hierarchical:shared_buffer_tree,shared_buffer_tree", "hierarchical:shared_buffer_tree,binomial_tree",
+        "hierarchical:binomial_tree,shared_buffer_tree", "hierarchical:binomial_tree,binomial_tree",
+        "pipelined:2"}) {
     const ScopedVariable variable("SELVAGE_ALLREDUCE", form);
     Allreduce allreduce(Space(), context, {}, view);
     EXPECT_NE(allreduce.explain().find(std::string(form) + " (forced by SELVAGE_ALLREDUCE)"),
@@ -47,12 +49,13 @@ TEST(Allreduce, TakesItsLevelsFromTheEnvironment) {
 TEST(Allreduce, IsAllowedAnotherOrderByTheEnvironment) {
   const Context context(MPI_COMM_WORLD);
   const Kokkos::View<double*, Space> view("gradients", 10);
-  const ScopedVariable variable("SELVAGE_ALLREDUCE_FAST", "yes");
+  const ScopedVariable variable("SELVAGE_ALLREDUCE_REORDERING", "yes");
   const Allreduce allreduce(Space(), context, {.algorithm = Algorithm::ring}, view);
   EXPECT_EQ(allreduce.algorithm(), Algorithm::ring);
-  const ScopedVariable forbidding("SELVAGE_ALLREDUCE_FAST", "no");
-  const auto error = thrown_by(
-      [&] { const Allreduce refused(Space(), context, {.algorithm = Algorithm::ring, .fast = true}, view); });
+  const ScopedVariable forbidding("SELVAGE_ALLREDUCE_REORDERING", "no");
+  const auto error = thrown_by([&] {
+    const Allreduce refused(Space(), context, {.algorithm = Algorithm::ring, .allow_reordering = true}, view);
+  });
   EXPECT_EQ(error ? to_string(error->kind()) : "", to_string(ErrorKind::unsupported));
 }
 
@@ -62,7 +65,7 @@ TEST(Allreduce, StaysInRankOrderUnlessForced) {
   for (const std::int64_t count : {10, 10'000, 1'000'000}) {
     const Kokkos::View<double*, Space> view("gradients", static_cast<std::size_t>(count));
     const Allreduce ordered(Space(), context, {}, view);
-    const Allreduce fast(Space(), context, {.fast = true}, view);
+    const Allreduce fast(Space(), context, {.allow_reordering = true}, view);
     EXPECT_EQ(ordered.algorithm(), fast.algorithm()) << fast.explain();
   }
 }
@@ -88,9 +91,10 @@ TEST(Allreduce, SendsBetweenTheFirstRanksOfTwoHosts) {
   if (this_job().hosts() != 2) GTEST_SKIP() << "for two hosts";
   constexpr std::int64_t count = 300'007;
   const Kokkos::View<float*, Space> view("gradients", count);
-  for (const auto outer :
-       {Algorithm::gsb, Algorithm::btb, Algorithm::recursive_doubling, Algorithm::ring, Algorithm::mpi}) {
-    const AllreduceOptions options{.algorithm = Algorithm::hierarchical, .fast = true, .outer = outer};
+  for (const auto outer : {Algorithm::shared_buffer_tree, Algorithm::binomial_tree,
+                           Algorithm::recursive_doubling, Algorithm::ring, Algorithm::mpi}) {
+    const AllreduceOptions options{
+        .algorithm = Algorithm::hierarchical, .allow_reordering = true, .outer = outer};
     Allreduce allreduce(Space(), context, options, view);
     allreduce.run(Space());
     std::int64_t sent = allreduce.bytes_between_hosts();

@@ -42,8 +42,8 @@ inline bool device_levels_work(const AllreduceOptions& options, const Job& job) 
 inline bool works_on_device(const AllreduceOptions& options, const Job& job) {
   switch (*options.algorithm) {
     using enum AllreduceAlgorithm;
-    case gsb:
-    case btb:
+    case shared_buffer_tree:
+    case binomial_tree:
       return false;
     case mpi:
     case nccl:
@@ -64,9 +64,9 @@ inline bool works_on_host(const AllreduceOptions& options, const Job& job) {
     using enum AllreduceAlgorithm;
     case one_shot:
     case two_shot:
-    case gsb:
+    case shared_buffer_tree:
       return job.is_on_one_host();
-    case btb:
+    case binomial_tree:
     case mpi:
     case recursive_doubling:
     case ring:

@@ -79,40 +79,44 @@ TEST_F(AllreduceErrors, ListTheAlgorithmsForAnUnknownOne) {
   const ScopedVariable variable("SELVAGE_ALLREDUCE", "telepathy");
   const Kokkos::View<double*, Space> view("gradients", 10);
   const std::string message = refusal(ErrorKind::input, {}, view);
-  EXPECT_NE(
-      message.find(
-          "one_shot, one_shot_ll128, two_shot, two_shot_ll128, two_shot_push, "
-          "two_shot_copy_engine, copy_engine, gsb, hierarchical, mpi, nccl, btb, recursive_doubling, ring, "
-          "segmented_ring, multi_ring, pipelined"),
-      std::string::npos)
+  EXPECT_NE(message.find("one_shot, one_shot_ll128, two_shot, two_shot_ll128, two_shot_push, "
+                         "two_shot_copy_engine, copy_engine, shared_buffer_tree, hierarchical, mpi, nccl, "
+                         "binomial_tree, recursive_doubling, ring, "
+                         "segmented_ring, multi_ring, pipelined"),
+            std::string::npos)
       << message;
 }
 TEST_F(AllreduceErrors, SayWhatAllowsAnotherOrder) {
   const Kokkos::View<double*, Space> view("gradients", 10);
-  for (const auto algorithm : {Algorithm::btb, Algorithm::recursive_doubling, Algorithm::ring,
+  for (const auto algorithm : {Algorithm::binomial_tree, Algorithm::recursive_doubling, Algorithm::ring,
                                Algorithm::segmented_ring, Algorithm::multi_ring, Algorithm::pipelined}) {
     const std::string message = refusal(ErrorKind::unsupported, {.algorithm = algorithm}, view);
-    EXPECT_NE(message.find("the option fast, or SELVAGE_ALLREDUCE_FAST=yes, allows that"), std::string::npos)
+    EXPECT_NE(message.find("the option allow_reordering, or SELVAGE_ALLREDUCE_REORDERING=yes, allows that"),
+              std::string::npos)
         << message;
   }
   const std::string message =
-      refusal(ErrorKind::unsupported, {.algorithm = Algorithm::hierarchical, .inner = Algorithm::gsb}, view);
-  EXPECT_NE(message.find("the option fast"), std::string::npos) << message;
+      refusal(ErrorKind::unsupported,
+              {.algorithm = Algorithm::hierarchical, .inner = Algorithm::shared_buffer_tree}, view);
+  EXPECT_NE(message.find("the option allow_reordering"), std::string::npos) << message;
 }
 TEST_F(AllreduceErrors, NameTheRanksThatAllowAnotherOrder) {
   if (context_.size() == 1) GTEST_SKIP() << "for several ranks";
   const Kokkos::View<double*, Space> view("gradients", 10);
-  const std::string message = refusal(ErrorKind::usage, {.fast = is_last()}, view);
-  EXPECT_NE(message.find("the option fast: false on rank 0, true on rank"), std::string::npos) << message;
+  const std::string message = refusal(ErrorKind::usage, {.allow_reordering = is_last()}, view);
+  EXPECT_NE(message.find("the option allow_reordering: false on rank 0, true on rank"), std::string::npos)
+      << message;
 }
 TEST_F(AllreduceErrors, NameTheRanksWhoseLevelsDiffer) {
   if (context_.size() == 1) GTEST_SKIP() << "for several ranks";
   const Kokkos::View<double*, Space> view("gradients", 10);
-  AllreduceOptions options{.algorithm = Algorithm::hierarchical, .fast = true, .inner = Algorithm::gsb};
-  options.outer = is_last() ? Algorithm::ring : Algorithm::btb;
+  AllreduceOptions options{
+      .algorithm = Algorithm::hierarchical, .allow_reordering = true, .inner = Algorithm::shared_buffer_tree};
+  options.outer = is_last() ? Algorithm::ring : Algorithm::binomial_tree;
   const std::string outer = refusal(ErrorKind::usage, options, view);
-  EXPECT_NE(outer.find("the outer algorithm: btb on rank 0, ring on rank"), std::string::npos) << outer;
-  options = {.algorithm = Algorithm::pipelined, .fast = true, .group_size = is_last() ? 2 : 1};
+  EXPECT_NE(outer.find("the outer algorithm: binomial_tree on rank 0, ring on rank"), std::string::npos)
+      << outer;
+  options = {.algorithm = Algorithm::pipelined, .allow_reordering = true, .group_size = is_last() ? 2 : 1};
   const std::string size = refusal(ErrorKind::usage, options, view);
   EXPECT_NE(size.find("the group size: 1 on rank 0, 2 on rank"), std::string::npos) << size;
 }

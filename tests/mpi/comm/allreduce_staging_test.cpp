@@ -18,7 +18,7 @@ class StagedAllreduce : public testing::TestWithParam<AllreduceAlgorithm> {
  protected:
   void expect_sums(std::int64_t count, int rounds) {
     std::vector<std::int64_t> elements(static_cast<std::size_t>(count));
-    CollectivePlan plan(context_.state(), executor_, {.algorithm = GetParam(), .fast = true},
+    CollectivePlan plan(context_.state(), executor_, {.algorithm = GetParam(), .allow_reordering = true},
                         {.label = "gradients",
                          .data = reinterpret_cast<std::byte*>(elements.data()),
                          .count = count,

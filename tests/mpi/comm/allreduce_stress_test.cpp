@@ -79,19 +79,20 @@ std::vector<AllreduceCase> cases() {
   for (const auto algorithm :
        {Algorithm::one_shot_ll128, Algorithm::two_shot_ll128, Algorithm::two_shot_push,
         Algorithm::two_shot_copy_engine, Algorithm::copy_engine, Algorithm::multi_ring})
-    all.push_back(
-        {std::string(to_string(algorithm)), {.algorithm = algorithm, .multiprocessors = 4, .fast = true}});
-  for (const auto algorithm :
-       {Algorithm::one_shot, Algorithm::two_shot, Algorithm::gsb, Algorithm::hierarchical, Algorithm::mpi,
-        Algorithm::btb, Algorithm::recursive_doubling, Algorithm::ring, Algorithm::segmented_ring}) {
-    all.push_back({std::string(to_string(algorithm)), {.algorithm = algorithm, .fast = true}});
+    all.push_back({std::string(to_string(algorithm)),
+                   {.algorithm = algorithm, .max_blocks = 4, .allow_reordering = true}});
+  for (const auto algorithm : {Algorithm::one_shot, Algorithm::two_shot, Algorithm::shared_buffer_tree,
+                               Algorithm::hierarchical, Algorithm::mpi, Algorithm::binomial_tree,
+                               Algorithm::recursive_doubling, Algorithm::ring, Algorithm::segmented_ring}) {
+    all.push_back({std::string(to_string(algorithm)), {.algorithm = algorithm, .allow_reordering = true}});
   }
-  all.push_back({"pipelined", {.algorithm = Algorithm::pipelined, .fast = true, .group_size = 2}});
-  all.push_back({"hierarchical_btb_btb",
+  all.push_back(
+      {"pipelined", {.algorithm = Algorithm::pipelined, .allow_reordering = true, .group_size = 2}});
+  all.push_back({"hierarchical_binomial_tree_binomial_tree",
                  {.algorithm = Algorithm::hierarchical,
-                  .fast = true,
-                  .inner = Algorithm::btb,
-                  .outer = Algorithm::btb}});
+                  .allow_reordering = true,
+                  .inner = Algorithm::binomial_tree,
+                  .outer = Algorithm::binomial_tree}});
   return all;
 }
 

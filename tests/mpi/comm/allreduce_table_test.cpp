@@ -114,7 +114,7 @@ TEST_F(AllreduceTables, GiveWayToWhatIsForced) {
 TEST_F(AllreduceTables, AreNotOfKernelsThatMayTakeAPartOfAGpuOnly) {
   write_table("mpi");
   const ScopedVariable named(variable, path().c_str());
-  const std::string text = explained(1024, {.multiprocessors = 8});
+  const std::string text = explained(1024, {.max_blocks = 8});
   EXPECT_EQ(text.find("row") != std::string::npos, on_host) << text;
 }
 

@@ -27,26 +27,29 @@ std::vector<AllreduceCase> cases() {
     all.push_back({all.back().name + "_shared", {.algorithm = algorithm}, true});
   }
   for (const auto algorithm : {Algorithm::one_shot_ll128, Algorithm::two_shot_ll128, Algorithm::two_shot_push,
-                               Algorithm::two_shot_copy_engine, Algorithm::copy_engine, Algorithm::gsb,
-                               Algorithm::hierarchical, Algorithm::mpi})
+                               Algorithm::two_shot_copy_engine, Algorithm::copy_engine,
+                               Algorithm::shared_buffer_tree, Algorithm::hierarchical, Algorithm::mpi})
     all.push_back({std::string(to_string(algorithm)), {.algorithm = algorithm}});
-  for (const auto algorithm : {Algorithm::btb, Algorithm::recursive_doubling, Algorithm::ring,
+  for (const auto algorithm : {Algorithm::binomial_tree, Algorithm::recursive_doubling, Algorithm::ring,
                                Algorithm::segmented_ring, Algorithm::multi_ring, Algorithm::pipelined})
-    all.push_back({std::string(to_string(algorithm)), {.algorithm = algorithm, .fast = true}});
-  for (const auto inner : {Algorithm::gsb, Algorithm::btb}) {
-    for (const auto outer :
-         {Algorithm::gsb, Algorithm::btb, Algorithm::recursive_doubling, Algorithm::ring, Algorithm::mpi})
-      all.push_back({fmt::format("hierarchical_{}_{}", to_string(inner), to_string(outer)),
-                     {.algorithm = Algorithm::hierarchical, .fast = true, .inner = inner, .outer = outer}});
+    all.push_back({std::string(to_string(algorithm)), {.algorithm = algorithm, .allow_reordering = true}});
+  for (const auto inner : {Algorithm::shared_buffer_tree, Algorithm::binomial_tree}) {
+    for (const auto outer : {Algorithm::shared_buffer_tree, Algorithm::binomial_tree,
+                             Algorithm::recursive_doubling, Algorithm::ring, Algorithm::mpi})
+      all.push_back(
+          {fmt::format("hierarchical_{}_{}", to_string(inner), to_string(outer)),
+           {.algorithm = Algorithm::hierarchical, .allow_reordering = true, .inner = inner, .outer = outer}});
   }
   for (const auto outer : {Algorithm::mpi, Algorithm::ring, Algorithm::nccl})
-    all.push_back(
-        {fmt::format("hierarchical_two_shot_{}", to_string(outer)),
-         {.algorithm = Algorithm::hierarchical, .fast = true, .inner = Algorithm::two_shot, .outer = outer}});
-  all.push_back({"nccl", {.algorithm = Algorithm::nccl, .fast = true}});
+    all.push_back({fmt::format("hierarchical_two_shot_{}", to_string(outer)),
+                   {.algorithm = Algorithm::hierarchical,
+                    .allow_reordering = true,
+                    .inner = Algorithm::two_shot,
+                    .outer = outer}});
+  all.push_back({"nccl", {.algorithm = Algorithm::nccl, .allow_reordering = true}});
   for (const int size : {1, 2, 3})
     all.push_back({fmt::format("pipelined_groups_of_{}", size),
-                   {.algorithm = Algorithm::pipelined, .fast = true, .group_size = size}});
+                   {.algorithm = Algorithm::pipelined, .allow_reordering = true, .group_size = size}});
   return all;
 }
 
@@ -63,14 +66,14 @@ class AllreduceConformance : public testing::TestWithParam<AllreduceCase> {
     options.operation = operation;
     return options;
   }
-  [[nodiscard]] static bool is_ordered() { return !GetParam().options.fast; }
+  [[nodiscard]] static bool is_ordered() { return !GetParam().options.allow_reordering; }
 
   template <class T>
   void expect_right(Operation operation, std::int64_t count, std::int64_t offset = 0, int rounds = 3,
                     int multiprocessors = 0) {
     Elements<T> elements(context_, count, offset, GetParam().is_shared);
     AllreduceOptions wanted = options(operation);
-    wanted.multiprocessors = multiprocessors;
+    wanted.max_blocks = multiprocessors;
     Allreduce allreduce(Space(), context_, wanted, elements.view);
     std::vector<std::uint64_t> hashes;
     // The first round comes again at the end, and gives the same bits again.

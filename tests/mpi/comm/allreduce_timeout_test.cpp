@@ -26,7 +26,7 @@ TEST(AllreduceChunks, ArePipelinedOnDifferentStages) {
   if (this_job().hosts() != 2) GTEST_SKIP() << "for two hosts";
   if (!on_host) GTEST_SKIP() << "for hosts";
   const Kokkos::View<float*, Space> view("gradients", 1 << 20);
-  Allreduce allreduce(Space(), context, {.algorithm = Algorithm::pipelined, .fast = true}, view);
+  Allreduce allreduce(Space(), context, {.algorithm = Algorithm::pipelined, .allow_reordering = true}, view);
   if (context.machine().host_of(context.rank()) == 0) {
     EXPECT_TRUE(thrown_by([&] { allreduce.run(Space()); }));
   }
@@ -39,9 +39,9 @@ class AllreduceTimeout : public testing::TestWithParam<AllreduceCase> {};
 
 std::vector<AllreduceCase> cases() {
   std::vector<AllreduceCase> all{{"chosen", {}}};
-  for (const auto algorithm : {Algorithm::gsb, Algorithm::mpi, Algorithm::btb, Algorithm::recursive_doubling,
-                               Algorithm::ring, Algorithm::pipelined})
-    all.push_back({std::string(to_string(algorithm)), {.algorithm = algorithm, .fast = true}});
+  for (const auto algorithm : {Algorithm::shared_buffer_tree, Algorithm::mpi, Algorithm::binomial_tree,
+                               Algorithm::recursive_doubling, Algorithm::ring, Algorithm::pipelined})
+    all.push_back({std::string(to_string(algorithm)), {.algorithm = algorithm, .allow_reordering = true}});
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, AllreduceTimeout, testing::ValuesIn(running(cases())),

@@ -238,7 +238,8 @@ TEST_F(Collectives, BroadcastCopiesBits) {
 TEST_F(Collectives, AlgorithmsThatAreAllreducesOnlyAreRefused) {
   Kokkos::View<double*, Space> view("view", 100);
   const auto error = thrown_by([&] {
-    Broadcast(Space(), context_, {.algorithm = Algorithm::recursive_doubling, .fast = true}, view, 0);
+    Broadcast(Space(), context_, {.algorithm = Algorithm::recursive_doubling, .allow_reordering = true}, view,
+              0);
   });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->kind(), ErrorKind::unsupported);

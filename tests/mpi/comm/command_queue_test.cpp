@@ -1,4 +1,4 @@
-#include "memory/window_state.hpp"
+#include "proxy/window_state.hpp"
 #include "thrown.hpp"
 
 #include <selvage/comm/trigger.hpp>

@@ -1,6 +1,6 @@
+#include "layouts/copy_runs.hpp"
+#include "layouts/flatten.hpp"
 #include "random_types.hpp"
-#include "transfers/copy_runs.hpp"
-#include "transfers/flatten.hpp"
 
 #include <selvage/comm/detail/host_copy.hpp>
 

@@ -76,7 +76,7 @@ if(SELVAGE_MPI_IS_OPEN_MPI)
   if(Kokkos_ENABLE_CUDA)
     set(on_some one_shot_ll128:all two_shot_ll128:all two_shot_push:all two_shot_copy_engine:all copy_engine:all multi_ring:some)
   else()
-    set(on_some gsb:some btb:some recursive_doubling:some ring:some)
+    set(on_some shared_buffer_tree:some binomial_tree:some recursive_doubling:some ring:some)
   endif()
   foreach(algorithm_by_waits IN ITEMS one_shot:all two_shot:all mpi:all ${on_some})
     string(REPLACE ":" ";" algorithm_and_waits ${algorithm_by_waits})
@@ -89,6 +89,6 @@ if(SELVAGE_MPI_IS_OPEN_MPI)
       ARGS exits allreduce
       EXIT_CODE 1
       OUTPUT_REGEX "${regex_${waits}}"
-      ENVIRONMENT SELVAGE_TIMEOUT_MS=${limit_ms} SELVAGE_ALLREDUCE=${algorithm} SELVAGE_ALLREDUCE_FAST=yes OMPI_MCA_orte_abort_on_non_zero_status=0)
+      ENVIRONMENT SELVAGE_TIMEOUT_MS=${limit_ms} SELVAGE_ALLREDUCE=${algorithm} SELVAGE_ALLREDUCE_REORDERING=yes OMPI_MCA_orte_abort_on_non_zero_status=0)
   endforeach()
 endif()

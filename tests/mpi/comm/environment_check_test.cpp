@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
             "SELVAGE_QUEUE_PLACEMENT=gpu: \"gpu\" is no queue placement: there are host, device"},
         Bad{"SELVAGE_ALLREDUCE", "pipelined:x",
             "SELVAGE_ALLREDUCE=pipelined:x: \"x\" is no group size: pipelined:2 has groups of two ranks"},
-        Bad{"SELVAGE_ALLREDUCE_FAST", "1", "SELVAGE_ALLREDUCE_FAST=1: there are yes, no"},
+        Bad{"SELVAGE_ALLREDUCE_REORDERING", "1", "SELVAGE_ALLREDUCE_REORDERING=1: there are yes, no"},
         Bad{"SELVAGE_GRID_REORDER", "maybe", "SELVAGE_GRID_REORDER=maybe: there are yes, no"},
         Bad{"SELVAGE_GPU_AWARE_MPI", "perhaps", "SELVAGE_GPU_AWARE_MPI=perhaps: there are yes, no"},
         Bad{"SELVAGE_PROXY", "nobody", "SELVAGE_PROXY=nobody: there are thread, caller"},

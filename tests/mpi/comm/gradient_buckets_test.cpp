@@ -219,7 +219,7 @@ TEST_F(GradientBucketsTest, GiveAllButTheLastBucketBeforeTheEnd) {
         model.fill(gradient, context_.rank(), number);
         buckets.ready(space_, gradient);
       }
-      const auto last = buckets.finish_but_last(space_);
+      const auto last = buckets.finish_all_but_last(space_);
       space_.fence();
       for (int gradient = 0; gradient < model.count(); ++gradient) {
         if (std::ranges::find(last, gradient) != last.end()) continue;
@@ -290,7 +290,7 @@ TEST_F(GradientBucketsTest, SayWhichGradientIsMissingOrReadyTwice) {
   const Model model(false);
   GradientBuckets buckets(space_, context_, {}, model.gradients);
   for (int gradient = 0; gradient < model.count() - 1; ++gradient) buckets.ready(space_, gradient);
-  EXPECT_TRUE(thrown_by([&] { static_cast<void>(buckets.finish_but_last(space_)); }));
+  EXPECT_TRUE(thrown_by([&] { static_cast<void>(buckets.finish_all_but_last(space_)); }));
   const auto missing = thrown_by([&] { buckets.finish(space_); });
   ASSERT_TRUE(missing);
   EXPECT_EQ(missing->kind(), ErrorKind::usage);
@@ -334,8 +334,9 @@ TEST_F(GradientBucketsTest, FindOptionsThatDifferWhenMade) {
   };
   const std::string operation = refusal({.operation = Operation::sum}, {.operation = Operation::max});
   EXPECT_NE(operation.find("the operation: sum on rank 0, max on rank"), std::string::npos) << operation;
-  const std::string fast = refusal({}, {.fast = true});
-  EXPECT_NE(fast.find("the option fast: false on rank 0, true on rank"), std::string::npos) << fast;
+  const std::string fast = refusal({}, {.allow_reordering = true});
+  EXPECT_NE(fast.find("the option allow_reordering: false on rank 0, true on rank"), std::string::npos)
+      << fast;
 }
 
 TEST_F(GradientBucketsTest, FindAlgorithmsThatArentPossibleWhenMade) {
@@ -343,7 +344,7 @@ TEST_F(GradientBucketsTest, FindAlgorithmsThatArentPossibleWhenMade) {
   const std::string message = message_on_all_ranks(ErrorKind::unsupported, [&] {
     GradientBuckets(space_, context_, {.algorithm = AllreduceAlgorithm::ring}, a);
   });
-  EXPECT_NE(message.find("the option fast"), std::string::npos) << message;
+  EXPECT_NE(message.find("the option allow_reordering"), std::string::npos) << message;
 }
 
 TEST_F(GradientBucketsTest, OutliveAFirstStepThatFindsNoMemory) {

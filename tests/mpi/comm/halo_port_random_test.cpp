@@ -61,7 +61,7 @@ struct PutTiles {
   int view;  ///< of the first step
   std::uint64_t steps;
 
-  KOKKOS_FUNCTION void put(const HaloPort::Turn& turn, const Member& team, std::uint64_t step) const {
+  KOKKOS_FUNCTION void put(const HaloPort::Launch& turn, const Member& team, std::uint64_t step) const {
     for (int i = tiles.first(team.league_rank()); i < tiles.first(team.league_rank() + 1); ++i)
       turn.put(team, static_cast<int>((view + step - 1) % 2), tiles.boxes(i), step);
   }

@@ -113,7 +113,7 @@ TEST(HaloPort, SaysWhoIsReachedByProxy) {
 using Line = Kokkos::View<double*, Space::memory_space>;
 
 /// The ways of a kernel to send.
-enum class Sending { puts, parcels, stores };
+enum class Sending { puts, tiles, stores };
 
 /// One team that makes many steps in one launch: puts, waits, and checks what came, in alternating Views.
 struct ManySteps {
@@ -128,15 +128,15 @@ struct ManySteps {
     return static_cast<double>(step) * 1000 + static_cast<double>(cell);
   }
 
-  KOKKOS_FUNCTION void send(const HaloPort::Turn& turn, const Member& team, std::uint64_t step) const {
+  KOKKOS_FUNCTION void send(const HaloPort::Launch& turn, const Member& team, std::uint64_t step) const {
     const int view = static_cast<int>(step % 2);
     const PortBox all_own{.begin = {1, 0, 0}, .end = {cells + 1, 1, 1}};
     if (sending == Sending::puts) {
       turn.put(team, view, all_own, step);
       return;
     }
-    if (sending == Sending::parcels) {
-      turn.put_parcels(team, step, port.parcel(view, {-1}, all_own), port.parcel(view, {1}, all_own));
+    if (sending == Sending::tiles) {
+      turn.put_tiles(team, step, port.tile(view, {-1}, all_own), port.tile(view, {1}, all_own));
       return;
     }
     for (const int side : {-1, 1}) {
@@ -197,7 +197,7 @@ TEST(HaloPort, MakesManyStepsInOneLaunch) {
   expect_many_steps(Sending::puts);
 }
 TEST(HaloPort, MakesManyStepsWithParcels) {
-  expect_many_steps(Sending::parcels);
+  expect_many_steps(Sending::tiles);
 }
 TEST(HaloPort, LetsKernelsStoreIntoGhostsThemselves) {
   expect_many_steps(Sending::stores);

@@ -1,6 +1,6 @@
-#include "context/context_state.hpp"
 #include "list_fixture.hpp"
-#include "lists/conservation.hpp"
+#include "particles/conservation.hpp"
+#include "runtime/context_state.hpp"
 
 #include <selvage/comm/migration.hpp>
 

@@ -1,5 +1,5 @@
 #include "halo_fixture.hpp"
-#include "transports/peer_routes.hpp"
+#include "links/peer_routes.hpp"
 
 #include <selvage/comm/context.hpp>
 #include <selvage/comm/detail/kokkos_executor.hpp>

@@ -1,4 +1,4 @@
-#include "context/roll_call.hpp"
+#include "runtime/roll_call.hpp"
 
 #include <gtest/gtest.h>
 #include <mpi.h>

@@ -69,7 +69,7 @@ class TiledAllreduceTest : public testing::Test {
           expect_right<T>(count, {.operation = operation, .tile_elements = 64 * (1 + count % 3)}, is_shared,
                           count % 2);
       }
-      expect_right<T>(280'001, {.tile_elements = 8192, .multiprocessors = 3}, is_shared);
+      expect_right<T>(280'001, {.tile_elements = 8192, .max_blocks = 3}, is_shared);
     }
   }
 
@@ -218,9 +218,9 @@ TEST_F(TiledAllreduceTest, IsNoAllreduceOfOtherRanks) {
   const Elements<float> elements(context_, 1000, 0, true);
   const std::string message = message_on_all_ranks(ErrorKind::usage, [&] {
     if (context_.rank() == 0) {
-      Allreduce(Space(), context_, {.multiprocessors = 16}, elements.view);
+      Allreduce(Space(), context_, {.max_blocks = 16}, elements.view);
     } else {
-      TiledAllreduce(Space(), context_, {.multiprocessors = 16}, elements.view);
+      TiledAllreduce(Space(), context_, {.max_blocks = 16}, elements.view);
     }
   });
   EXPECT_EQ(message,

@@ -263,7 +263,7 @@ TEST_F(TriggersTest, FetchFromTheTarget) {
   space_.fence();
   MPI_Barrier(MPI_COMM_WORLD);
   TriggeredTransfer transfer = message(0, items);
-  transfer.direction = TriggeredTransfer::Direction::get;
+  transfer.kind = TriggeredTransfer::Kind::get;
   transfer.arrival.reset();
   transfer.local = part(1).data();
   transfer.offset = 2 * items * sizeof(std::uint64_t);

@@ -80,7 +80,7 @@ TEST(GradientSum, OnlyAQuarterOfTheFirstWeightIsLeftWhenTheOthersAreThere) {
   ASSERT_EQ(sums.tensors().size(), 7u) << "the first weight of 320 bytes isn't cut in four";
   for (int step = 0; step < 3; ++step) {
     sums.make_ready();
-    const std::int64_t begin = sums.sum().finish_but_last(sums.space());
+    const std::int64_t begin = sums.sum().finish_all_but_last(sums.space());
     EXPECT_EQ(begin, sums.tensors()[1].begin);
     EXPECT_TRUE(sums.are_summed(begin)) << step;
     sums.sum().finish(sums.space());
@@ -91,7 +91,8 @@ TEST(GradientSum, OnlyAQuarterOfTheFirstWeightIsLeftWhenTheOthersAreThere) {
 TEST(GradientSum, OneBucketHasNothingBeforeItsEnd) {
   Sums sums(settings_of(1 << 20));
   sums.make_ready();
-  EXPECT_EQ(sums.sum().finish_but_last(sums.space()), static_cast<std::int64_t>(sums.sum().real().extent(0)));
+  EXPECT_EQ(sums.sum().finish_all_but_last(sums.space()),
+            static_cast<std::int64_t>(sums.sum().real().extent(0)));
   sums.sum().finish(sums.space());
   EXPECT_TRUE(sums.are_summed(0));
 }

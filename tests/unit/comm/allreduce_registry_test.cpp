@@ -32,7 +32,7 @@ TEST(AllreduceChoice, TakesOneShotWhileElementsAreFew) {
 
 TEST(AllreduceChoice, TakesMoreStepsOnGpusTheMoreBytesThereAre) {
   const auto on_gpus = [](std::int64_t bytes, int ranks, int multiprocessors = 0) {
-    return choice({.ranks = ranks, .bytes = bytes, .on_host = false, .multiprocessors = multiprocessors});
+    return choice({.ranks = ranks, .bytes = bytes, .on_host = false, .max_blocks = multiprocessors});
   };
   EXPECT_EQ(on_gpus(1024, 4), AllreduceAlgorithm::one_shot);
   EXPECT_EQ(on_gpus(256 << 10, 4), AllreduceAlgorithm::one_shot_ll128);
@@ -89,9 +89,10 @@ TEST(AllreduceChoice, RefusesNcclWhereRanksShareAGpu) {
   AllreduceFacts facts{
       .ranks = 4, .bytes = 1024, .on_host = false, .hosts = {{0, 1}, {2, 3}}, .gpus = {0, 1, 0, 1}};
   const std::string sharing = "ranks 0 and 2 share a GPU, and NCCL takes one rank on each";
-  const AllreduceOptions nccl{.algorithm = AllreduceAlgorithm::nccl, .fast = true};
-  const AllreduceOptions between{
-      .algorithm = AllreduceAlgorithm::hierarchical, .fast = true, .outer = AllreduceAlgorithm::nccl};
+  const AllreduceOptions nccl{.algorithm = AllreduceAlgorithm::nccl, .allow_reordering = true};
+  const AllreduceOptions between{.algorithm = AllreduceAlgorithm::hierarchical,
+                                 .allow_reordering = true,
+                                 .outer = AllreduceAlgorithm::nccl};
   EXPECT_NE(refusal(facts, nccl).find(sharing), std::string::npos);
   EXPECT_NE(refusal(facts, between).find(sharing), std::string::npos);
   // Between hosts each GPU is there once.
@@ -153,36 +154,38 @@ TEST(AllreduceChoice, GoesBackToItsOwnRuleWhereATableHelpsNothing) {
 TEST(AllreduceChoice, NamesWhatAllowsAnotherOrder) {
   const AllreduceFacts facts{.ranks = 4, .bytes = 1024};
   for (const auto algorithm :
-       {AllreduceAlgorithm::btb, AllreduceAlgorithm::recursive_doubling, AllreduceAlgorithm::ring,
+       {AllreduceAlgorithm::binomial_tree, AllreduceAlgorithm::recursive_doubling, AllreduceAlgorithm::ring,
         AllreduceAlgorithm::segmented_ring, AllreduceAlgorithm::pipelined}) {
     EXPECT_EQ(
         refusal(facts, {.algorithm = algorithm}),
         "allreduce algorithm " + std::string(to_string(algorithm)) +
             ", forced by a test, is not possible: it combines in another order than by rank, on which the "
-            "bits of a result depend: the option fast, or SELVAGE_ALLREDUCE_FAST=yes, allows that");
-    EXPECT_EQ(refusal(facts, {.algorithm = algorithm, .fast = true}), "none: forced by a test");
+            "bits of a result depend: the option allow_reordering, or SELVAGE_ALLREDUCE_REORDERING=yes, "
+            "allows that");
+    EXPECT_EQ(refusal(facts, {.algorithm = algorithm, .allow_reordering = true}), "none: forced by a test");
   }
 }
 
 TEST(AllreduceChoice, KnowsWhatIsInRankOrder) {
   const AllreduceFacts facts{.ranks = 4, .bytes = 1024};
   for (const auto algorithm :
-       {AllreduceAlgorithm::one_shot, AllreduceAlgorithm::two_shot, AllreduceAlgorithm::gsb,
+       {AllreduceAlgorithm::one_shot, AllreduceAlgorithm::two_shot, AllreduceAlgorithm::shared_buffer_tree,
         AllreduceAlgorithm::hierarchical, AllreduceAlgorithm::mpi})
     EXPECT_EQ(refusal(facts, {.algorithm = algorithm}), "none: forced by a test");
   AllreduceOptions by_levels{.algorithm = AllreduceAlgorithm::hierarchical,
                              .outer = AllreduceAlgorithm::ring};
-  EXPECT_NE(refusal(facts, by_levels).find("the option fast"), std::string::npos);
-  by_levels.fast = true;
+  EXPECT_NE(refusal(facts, by_levels).find("the option allow_reordering"), std::string::npos);
+  by_levels.allow_reordering = true;
   EXPECT_EQ(refusal(facts, by_levels), "none: forced by a test");
 }
 
 TEST(AllreduceChoice, KeepsASharedBufferInsideAHost) {
   const AllreduceFacts apart{
       .ranks = 4, .bytes = 1024, .mapping_refusal = "rank 2 is on another host than rank 0"};
-  EXPECT_NE(refusal(apart, {.algorithm = AllreduceAlgorithm::gsb}).find(apart.mapping_refusal),
+  EXPECT_NE(refusal(apart, {.algorithm = AllreduceAlgorithm::shared_buffer_tree}).find(apart.mapping_refusal),
             std::string::npos);
-  EXPECT_EQ(refusal(apart, {.algorithm = AllreduceAlgorithm::btb, .fast = true}), "none: forced by a test");
+  EXPECT_EQ(refusal(apart, {.algorithm = AllreduceAlgorithm::binomial_tree, .allow_reordering = true}),
+            "none: forced by a test");
 }
 
 /// Levels need no order of hosts.
@@ -194,8 +197,8 @@ TEST(AllreduceChoice, CombinesByLevelsWhateverTheOrderOfHosts) {
   EXPECT_NE(refusal(mixed, {.algorithm = AllreduceAlgorithm::hierarchical}).find(mixed.hierarchy_refusal),
             std::string::npos);
   EXPECT_EQ(refusal(mixed, {.algorithm = AllreduceAlgorithm::hierarchical,
-                            .fast = true,
-                            .inner = AllreduceAlgorithm::btb}),
+                            .allow_reordering = true,
+                            .inner = AllreduceAlgorithm::binomial_tree}),
             "none: forced by a test");
 }
 
@@ -205,15 +208,15 @@ TEST(AllreduceChoice, LeavesSharedMemoryToHosts) {
                             .on_host = false,
                             .hosts = {{0, 1}, {2, 3}},
                             .hierarchy_refusal = "it is not for GPUs"};
-  for (const auto algorithm :
-       {AllreduceAlgorithm::gsb, AllreduceAlgorithm::btb, AllreduceAlgorithm::hierarchical}) {
-    EXPECT_NE(refusal(gpus, {.algorithm = algorithm, .fast = true}).find("it is not for GPUs"),
+  for (const auto algorithm : {AllreduceAlgorithm::shared_buffer_tree, AllreduceAlgorithm::binomial_tree,
+                               AllreduceAlgorithm::hierarchical}) {
+    EXPECT_NE(refusal(gpus, {.algorithm = algorithm, .allow_reordering = true}).find("it is not for GPUs"),
               std::string::npos);
   }
   for (const auto algorithm :
        {AllreduceAlgorithm::mpi, AllreduceAlgorithm::ring, AllreduceAlgorithm::segmented_ring,
         AllreduceAlgorithm::recursive_doubling, AllreduceAlgorithm::pipelined})
-    EXPECT_EQ(refusal(gpus, {.algorithm = algorithm, .fast = true}), "none: forced by a test");
+    EXPECT_EQ(refusal(gpus, {.algorithm = algorithm, .allow_reordering = true}), "none: forced by a test");
 }
 
 TEST(AllreduceChoice, CombinesGroupsOfGpusByTwoShotOnly) {
@@ -221,25 +224,31 @@ TEST(AllreduceChoice, CombinesGroupsOfGpusByTwoShotOnly) {
     return refusal({.ranks = 4, .bytes = 1024, .on_host = false, .hosts = hosts}, options);
   };
   using enum AllreduceAlgorithm;
-  const AllreduceOptions by_levels{
-      .algorithm = hierarchical, .fast = true, .inner = two_shot, .outer = AllreduceAlgorithm::mpi};
+  const AllreduceOptions by_levels{.algorithm = hierarchical,
+                                   .allow_reordering = true,
+                                   .inner = two_shot,
+                                   .outer = AllreduceAlgorithm::mpi};
   EXPECT_EQ(refused({{0, 1}, {2, 3}}, by_levels), "none: forced by a test");
-  EXPECT_NE(refused({{0, 1}, {2, 3}}, {.algorithm = hierarchical, .fast = true, .inner = gsb, .outer = ring})
-                .find("GPUs of a group combine by two_shot, not by gsb"),
-            std::string::npos);
+  EXPECT_NE(
+      refused(
+          {{0, 1}, {2, 3}},
+          {.algorithm = hierarchical, .allow_reordering = true, .inner = shared_buffer_tree, .outer = ring})
+          .find("GPUs of a group combine by two_shot, not by shared_buffer_tree"),
+      std::string::npos);
   EXPECT_NE(refused({{0, 1, 2, 3}}, by_levels).find("all ranks are in one group"), std::string::npos);
   EXPECT_NE(refused({{0}, {1, 2, 3}}, by_levels).find("groups have 1 and 3 ranks"), std::string::npos);
-  EXPECT_NE(refused({{0, 2}, {1, 3}}, {.algorithm = pipelined, .fast = true, .group_size = 2})
+  EXPECT_NE(refused({{0, 2}, {1, 3}}, {.algorithm = pipelined, .allow_reordering = true, .group_size = 2})
                 .find("the group of rank 0 is not on one host"),
             std::string::npos);
   const AllreduceFacts hosts{.ranks = 4, .bytes = 1024, .hosts = {{0, 1}, {2, 3}}};
   EXPECT_NE(refusal(hosts, by_levels).find("two_shot inside a group is for GPUs"), std::string::npos);
-  EXPECT_NE(refusal(hosts, {.algorithm = nccl, .fast = true}).find("it is for GPUs"), std::string::npos);
+  EXPECT_NE(refusal(hosts, {.algorithm = nccl, .allow_reordering = true}).find("it is for GPUs"),
+            std::string::npos);
 }
 
 TEST(AllreduceChoice, SaysWhyOneHostHasNoLeaders) {
   const AllreduceFacts flat{.ranks = 4, .bytes = 1 << 20};
-  const std::string why = choose_allreduce(flat, {.fast = true}, {}).why;
+  const std::string why = choose_allreduce(flat, {.allow_reordering = true}, {}).why;
   EXPECT_NE(why.find("not pipelined: on one host two_shot moves 1.5 times the elements, leaders 2 times"),
             std::string::npos)
       << why;

@@ -1,4 +1,4 @@
-#include "copies/copy_schedule.hpp"
+#include "proxy/copies/copy_schedule.hpp"
 
 #include <gtest/gtest.h>
 

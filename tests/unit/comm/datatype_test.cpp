@@ -1,4 +1,4 @@
-#include "transfers/flatten.hpp"
+#include "layouts/flatten.hpp"
 
 #include <selvage/comm/datatype.hpp>
 #include <selvage/error.hpp>

@@ -1,4 +1,4 @@
-#include "copies/engine_copy.hpp"
+#include "proxy/copies/engine_copy.hpp"
 
 #include <selvage/comm/detail/host_copy.hpp>
 

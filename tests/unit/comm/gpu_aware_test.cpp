@@ -1,4 +1,4 @@
-#include "context/gpu_aware.hpp"
+#include "runtime/gpu_aware.hpp"
 
 #include <gtest/gtest.h>
 

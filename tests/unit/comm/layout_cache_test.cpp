@@ -1,6 +1,6 @@
-#include "transfers/layout_cache.hpp"
+#include "layouts/layout_cache.hpp"
 
-#include "transfers/flatten.hpp"
+#include "layouts/flatten.hpp"
 
 #include <gtest/gtest.h>
 

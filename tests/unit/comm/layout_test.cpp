@@ -1,4 +1,4 @@
-#include "grid/layout.hpp"
+#include "layouts/layout.hpp"
 
 #include <selvage/comm/detail/host_copy.hpp>
 

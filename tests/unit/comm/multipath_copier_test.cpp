@@ -1,4 +1,4 @@
-#include "copies/multipath_copier.hpp"
+#include "proxy/copies/multipath_copier.hpp"
 
 #include <selvage/error.hpp>
 

@@ -1,4 +1,4 @@
-#include "grid/neighbourhood.hpp"
+#include "layouts/neighbourhood.hpp"
 
 #include <gtest/gtest.h>
 

@@ -35,12 +35,18 @@ TEST(Options, AreReadAsTheyAreWritten) {
   for (const AllreduceAlgorithm algorithm :
        {AllreduceAlgorithm::one_shot, AllreduceAlgorithm::one_shot_ll128, AllreduceAlgorithm::two_shot,
         AllreduceAlgorithm::two_shot_ll128, AllreduceAlgorithm::two_shot_push,
-        AllreduceAlgorithm::two_shot_copy_engine, AllreduceAlgorithm::copy_engine, AllreduceAlgorithm::gsb,
-        AllreduceAlgorithm::hierarchical, AllreduceAlgorithm::mpi, AllreduceAlgorithm::nccl,
-        AllreduceAlgorithm::btb, AllreduceAlgorithm::recursive_doubling, AllreduceAlgorithm::ring,
-        AllreduceAlgorithm::segmented_ring, AllreduceAlgorithm::multi_ring, AllreduceAlgorithm::pipelined}) {
+        AllreduceAlgorithm::two_shot_copy_engine, AllreduceAlgorithm::copy_engine,
+        AllreduceAlgorithm::shared_buffer_tree, AllreduceAlgorithm::hierarchical, AllreduceAlgorithm::mpi,
+        AllreduceAlgorithm::nccl, AllreduceAlgorithm::binomial_tree, AllreduceAlgorithm::recursive_doubling,
+        AllreduceAlgorithm::ring, AllreduceAlgorithm::segmented_ring, AllreduceAlgorithm::multi_ring,
+        AllreduceAlgorithm::pipelined}) {
     EXPECT_EQ(parse_allreduce_algorithm(to_string(algorithm)), algorithm);
   }
+}
+
+TEST(Options, KnowTheNamesOfPapers) {
+  EXPECT_EQ(parse_allreduce_algorithm("gsb"), AllreduceAlgorithm::shared_buffer_tree);
+  EXPECT_EQ(parse_allreduce_algorithm("btb"), AllreduceAlgorithm::binomial_tree);
 }
 
 TEST(Options, ListWhatThereIsForAnUnknownName) {

@@ -1,4 +1,4 @@
-#include "transports/packing.hpp"
+#include "layouts/packing.hpp"
 
 #include <gtest/gtest.h>
 

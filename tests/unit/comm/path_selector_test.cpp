@@ -1,6 +1,6 @@
-#include "transports/path_selector.hpp"
+#include "links/path_selector.hpp"
 
-#include "transports/registry.hpp"
+#include "links/registry.hpp"
 
 #include <selvage/error.hpp>
 

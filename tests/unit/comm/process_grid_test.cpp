@@ -1,4 +1,4 @@
-#include "grid/process_grid.hpp"
+#include "halo/process_grid.hpp"
 
 #include <selvage/error.hpp>
 

@@ -1,4 +1,4 @@
-#include "allreduces/reduction_tree.hpp"
+#include "collectives/algorithms/reduction_tree.hpp"
 
 #include <gtest/gtest.h>
 

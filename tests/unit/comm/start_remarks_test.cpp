@@ -1,4 +1,4 @@
-#include "context/start_remarks.hpp"
+#include "runtime/start_remarks.hpp"
 
 #include "sample_machine.hpp"
 

@@ -1,4 +1,4 @@
-#include "context/tag_pool.hpp"
+#include "runtime/tag_pool.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "context/wait.hpp"
+#include "runtime/wait.hpp"
 
 #include <selvage/error.hpp>
 

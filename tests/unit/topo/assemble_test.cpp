@@ -1,4 +1,4 @@
-#include "detect/records.hpp"
+#include "machine/detect/records.hpp"
 
 #include <selvage/error.hpp>
 

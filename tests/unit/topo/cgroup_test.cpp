@@ -1,4 +1,4 @@
-#include "detect/cgroup.hpp"
+#include "machine/detect/cgroup.hpp"
 
 #include <gtest/gtest.h>
 

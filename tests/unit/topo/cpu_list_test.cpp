@@ -1,4 +1,4 @@
-#include "detect/cpu_list.hpp"
+#include "text/cpu_list.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "traffic/random.hpp"
+#include "placement/random.hpp"
 
 #include <selvage/topo/placement.hpp>
 

@@ -1,4 +1,4 @@
-#include "detect/logical_hosts.hpp"
+#include "machine/detect/logical_hosts.hpp"
 
 #include <selvage/error.hpp>
 

@@ -1,4 +1,4 @@
-#include "probe/tournament.hpp"
+#include "machine/probe/tournament.hpp"
 #include "sample_machine.hpp"
 
 #include <selvage/error.hpp>

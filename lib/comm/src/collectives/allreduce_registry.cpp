@@ -1,17 +1,17 @@
 #include "allreduce_registry.hpp"
 
-#include "allreduces/btb.hpp"
-#include "allreduces/gsb.hpp"
-#include "allreduces/hierarchical.hpp"
-#include "allreduces/levels.hpp"
-#include "allreduces/mpi_two_shot.hpp"
-#include "allreduces/one_shot.hpp"
-#include "allreduces/pipelined.hpp"
-#include "allreduces/recursive_doubling.hpp"
-#include "allreduces/ring.hpp"
-#include "allreduces/two_shot.hpp"
-#include "context/context_state.hpp"
-#include "device/device_allreduce.hpp"
+#include "collectives/algorithms/binomial_tree.hpp"
+#include "collectives/algorithms/device_allreduce.hpp"
+#include "collectives/algorithms/hierarchical.hpp"
+#include "collectives/algorithms/levels.hpp"
+#include "collectives/algorithms/mpi_two_shot.hpp"
+#include "collectives/algorithms/one_shot.hpp"
+#include "collectives/algorithms/pipelined.hpp"
+#include "collectives/algorithms/recursive_doubling.hpp"
+#include "collectives/algorithms/ring.hpp"
+#include "collectives/algorithms/shared_buffer_tree.hpp"
+#include "collectives/algorithms/two_shot.hpp"
+#include "runtime/context_state.hpp"
 
 #include <selvage/counted.hpp>
 #include <selvage/error.hpp>
@@ -39,7 +39,7 @@ std::string refuse_hosts(const AllreduceFacts& facts, const AllreduceOptions& /*
 std::string refuse_device(const AllreduceFacts& facts, const AllreduceOptions& /*options*/ = {}) {
   return facts.on_host ? "" : "it is not for GPUs";
 }
-std::string refuse_gsb(const AllreduceFacts& facts, const AllreduceOptions& options) {
+std::string refuse_shared_buffer_tree(const AllreduceFacts& facts, const AllreduceOptions& options) {
   return facts.on_host ? facts.mapping_refusal : refuse_device(facts, options);
 }
 /// NCCL takes no GPU twice.
@@ -118,9 +118,9 @@ bool unless_by_levels(const AllreduceOptions& options) {
 
 std::string refuse(const AllreduceEntry& entry, const AllreduceFacts& facts,
                    const AllreduceOptions& options) {
-  if (!options.fast && !entry.is_ordered(options))
+  if (!options.allow_reordering && !entry.is_ordered(options))
     return "it combines in another order than by rank, on which the bits of a result depend: the option "
-           "fast, or SELVAGE_ALLREDUCE_FAST=yes, allows that";
+           "allow_reordering, or SELVAGE_ALLREDUCE_REORDERING=yes, allows that";
   if (facts.flow.kind != CollectiveKind::allreduce && !entry.is_for_all_kinds)
     return fmt::format("it is no {}", to_string(facts.flow.kind));
   return entry.refuse(facts, options);
@@ -142,8 +142,8 @@ std::vector<SizeRule> size_rules(const AllreduceFacts& facts) {
     return {{AllreduceAlgorithm::one_shot, most_in_one_shot}, {AllreduceAlgorithm::two_shot, any}};
   }
   // Fewer blocks than that don't fill the links by stores, but do by loads.
-  constexpr int push_multiprocessors = 96;
-  const bool pushes = facts.multiprocessors == 0 || facts.multiprocessors >= push_multiprocessors;
+  constexpr int least_push_blocks = 96;
+  const bool pushes = facts.max_blocks == 0 || facts.max_blocks >= least_push_blocks;
   return {{AllreduceAlgorithm::one_shot, 8 * kilobyte},
           {AllreduceAlgorithm::one_shot_ll128, megabyte / facts.ranks},
           {AllreduceAlgorithm::two_shot_ll128, 8 * megabyte},
@@ -176,11 +176,11 @@ std::span<const AllreduceEntry> allreduce_algorithms() {
       AllreduceEntry{two_shot_push, always, false, refuse_hosts, make_two_shot_push},
       AllreduceEntry{two_shot_copy_engine, always, false, refuse_hosts, make_two_shot_copy_engine},
       AllreduceEntry{copy_engine, always, false, refuse_hosts, make_copy_engine},
-      AllreduceEntry{gsb, always, false, refuse_gsb, make_gsb},
+      AllreduceEntry{shared_buffer_tree, always, false, refuse_shared_buffer_tree, make_shared_buffer_tree},
       AllreduceEntry{hierarchical, unless_by_levels, false, refuse_hierarchical, make_hierarchical},
       AllreduceEntry{mpi, always, true, refuse_nothing, make_mpi_two_shot},
       AllreduceEntry{nccl, never, false, refuse_nccl, make_nccl},
-      AllreduceEntry{btb, never, false, refuse_device, make_btb},
+      AllreduceEntry{binomial_tree, never, false, refuse_device, make_binomial_tree},
       AllreduceEntry{recursive_doubling, never, false, refuse_nothing, make_recursive_doubling},
       AllreduceEntry{ring, never, false, refuse_nothing, make_ring},
       AllreduceEntry{segmented_ring, never, false, refuse_nothing, make_segmented_ring},

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "allreduce_table.hpp"
-#include "allreduces/allreduce_algorithm.hpp"
+#include "collectives/algorithms/allreduce_algorithm.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -17,7 +17,7 @@ struct AllreduceFacts {
   int ranks = 1;
   std::int64_t bytes = 0;
   bool on_host = true;
-  int multiprocessors = 0;                   ///< see AllreduceOptions
+  int max_blocks = 0;                        ///< see AllreduceOptions
   std::vector<std::vector<int>> hosts = {};  ///< the ranks of each
   std::vector<int> gpus = {};  ///< of each rank, the first rank that has the same; empty on hosts
   /// Why ranks of one host can't map each other's memory; empty when they can.

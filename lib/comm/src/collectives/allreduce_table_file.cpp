@@ -1,11 +1,12 @@
 #include "allreduce_table_file.hpp"
 
-#include "context/context_state.hpp"
-#include "context/settings_file.hpp"
+#include "runtime/context_state.hpp"
+#include "runtime/settings_file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 namespace selvage::detail {
 namespace {
@@ -30,13 +31,22 @@ AllreduceAdvice LoadedAllreduceTable::advise(const AllreduceJob& job, std::int64
   return table ? table->advise(job, bytes) : AllreduceAdvice{.why = remark};
 }
 
-LoadedAllreduceTable load_allreduce_table(ContextState& context, std::string_view operation) {
+namespace {
+
+LoadedAllreduceTable load(ContextState& context, std::string_view operation) {
   const SettingsText file = read_settings(
       context, allreduce_table_variable, table_name,
       [](const std::string& path) { return AllreduceTable::read(path).to_text(); }, operation);
   LoadedAllreduceTable loaded{.table = std::nullopt, .remark = file.remark};
   if (!file.text.empty()) loaded.table = AllreduceTable::parse(file.text, file.path);
   return loaded;
+}
+
+}  // namespace
+
+const LoadedAllreduceTable& allreduce_table(ContextState& context, std::string_view operation) {
+  return context.kept<LoadedAllreduceTable>(
+      "allreduce table", [&] { return std::make_shared<LoadedAllreduceTable>(load(context, operation)); });
 }
 
 AllreduceJob allreduce_job(const topo::Machine& machine, bool on_host, ElementType type) {

@@ -26,10 +26,10 @@ struct LoadedAllreduceTable {
 
   [[nodiscard]] AllreduceAdvice advise(const AllreduceJob& job, std::int64_t bytes) const;
 };
-/// Collective: rank 0 reads, and its environment counts; every rank gets the same.
+/// Read at the first call. Collective: rank 0 reads, and its environment counts; every rank gets the same.
 /// \throws Error{input} on every rank for a file that SELVAGE_ALLREDUCE_TABLE names and that can't be read. One in the
 ///         default place that can't be read is left alone, with a remark
-[[nodiscard]] LoadedAllreduceTable load_allreduce_table(ContextState& context, std::string_view operation);
+[[nodiscard]] const LoadedAllreduceTable& allreduce_table(ContextState& context, std::string_view operation);
 
 /// \param on_host  where the elements lie
 [[nodiscard]] AllreduceJob allreduce_job(const topo::Machine& machine, bool on_host, ElementType type);

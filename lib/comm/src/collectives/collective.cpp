@@ -1,6 +1,6 @@
-#include "allreduces/part.hpp"
 #include "collective_plan.hpp"
-#include "device/make_on_device.hpp"
+#include "collectives/algorithms/part.hpp"
+#include "gpu/make_on_device.hpp"
 
 #include <selvage/comm/collective.hpp>
 

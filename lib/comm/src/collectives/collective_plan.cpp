@@ -1,11 +1,11 @@
 #include "collective_plan.hpp"
 
-#include "allreduce_request.hpp"
 #include "allreduce_table_file.hpp"
-#include "allreduces/hierarchical.hpp"
-#include "allreduces/part.hpp"
-#include "context/measured_job.hpp"
-#include "context/wait.hpp"
+#include "collectives/algorithms/hierarchical.hpp"
+#include "collectives/algorithms/part.hpp"
+#include "runtime/allreduce_request.hpp"
+#include "runtime/measured_job.hpp"
+#include "runtime/wait.hpp"
 
 #include <selvage/counted.hpp>
 #include <selvage/environment.hpp>
@@ -52,12 +52,12 @@ CollectivePlan::CollectivePlan(std::shared_ptr<ContextState> context, const Exec
   });
   require_same_everywhere(request.options);
   tags_ = context_->lease_tags(allreduce_tags);
-  static_cast<void>(context_->measured_job(purpose()));
+  static_cast<void>(measured_job(*context_, purpose()));
   ChosenAllreduce chosen{};
   AllreduceFacts known = facts(executor, request.options);
   // A table is of kernels that may take a whole GPU.
   const bool is_measured =
-      flow_.kind == CollectiveKind::allreduce && (known.on_host || options.multiprocessors == 0);
+      flow_.kind == CollectiveKind::allreduce && (known.on_host || options.max_blocks == 0);
   if (!request.options.algorithm && is_measured) known.advice = advice(known);
   context_->all_or_none(purpose(),
                         [&] { chosen = choose_allreduce(known, request.options, request.forced_by); });
@@ -71,7 +71,7 @@ CollectivePlan::CollectivePlan(std::shared_ptr<ContextState> context, const Exec
                                 .operation = operation_,
                                 .flow = flow_,
                                 .first_tag = tags_.first(),
-                                .multiprocessors = options.multiprocessors,
+                                .max_blocks = options.max_blocks,
                                 .inner = request.options.inner,
                                 .outer = request.options.outer,
                                 .group_size = request.options.group_size});
@@ -79,7 +79,7 @@ CollectivePlan::CollectivePlan(std::shared_ptr<ContextState> context, const Exec
 
 /// What a failed reduction has left behind may still arrive.
 CollectivePlan::~CollectivePlan() {
-  if (in_flight_) context_->give_up();
+  if (in_flight_) context_->mark_broken();
 }
 
 /// For the messages of collective calls.
@@ -89,10 +89,10 @@ std::string CollectivePlan::purpose() const {
 
 void CollectivePlan::require_sound(const Executor& executor, const AllreduceOptions& options) const {
   context_->require_own_device(executor);
-  if (options.multiprocessors < 0)
+  if (options.max_blocks < 0)
     throw Error(ErrorKind::usage,
-                fmt::format("{} {} on {} multiprocessors of a GPU: give at least 1, or 0 for as many as help",
-                            article(flow_.kind), to_string(flow_.kind), options.multiprocessors));
+                fmt::format("{} {} of at most {} blocks: give at least 1, or 0 for as many as help",
+                            article(flow_.kind), to_string(flow_.kind), options.max_blocks));
   if (elements_.count < 0)
     throw Error(ErrorKind::usage,
                 fmt::format("{} has gaps between its elements: {} {} needs one that is contiguous",
@@ -124,12 +124,12 @@ void CollectivePlan::require_same_everywhere(const AllreduceOptions& options) co
            [](int value) { return std::string(to_string(static_cast<ElementType>(value))); }},
       Fact{"the operation", static_cast<int>(options.operation),
            [](int value) { return std::string(to_string(static_cast<ReduceOperation>(value))); }},
-      Fact{"the number of multiprocessors", options.multiprocessors},
+      Fact{"the option max_blocks", options.max_blocks},
       Fact{"the forced algorithm", number_of(options.algorithm), name_of_algorithm},
       Fact{"the inner algorithm", number_of(options.inner), name_of_algorithm},
       Fact{"the outer algorithm", number_of(options.outer), name_of_algorithm},
       Fact{"the group size", options.group_size},
-      Fact{"the option fast", options.fast ? 1 : 0,
+      Fact{"the option allow_reordering", options.allow_reordering ? 1 : 0,
            [](int value) { return std::string(value != 0 ? "true" : "false"); }}};
   std::vector<int> values;
   for (const Fact& fact : facts) values.push_back(fact.value);
@@ -163,7 +163,7 @@ std::vector<int> first_ranks_of_gpus(const topo::Machine& machine) {
 AllreduceFacts CollectivePlan::facts(const Executor& executor, const AllreduceOptions& options) const {
   AllreduceFacts facts;
   facts.flow = flow_;
-  facts.multiprocessors = options.multiprocessors;
+  facts.max_blocks = options.max_blocks;
   facts.ranks = context_->size();
   facts.bytes = elements_.count * static_cast<std::int64_t>(element_bytes(elements_.type));
   facts.on_host = executor.runs_on_host();
@@ -182,8 +182,8 @@ AllreduceFacts CollectivePlan::facts(const Executor& executor, const AllreduceOp
 }
 
 AllreduceAdvice CollectivePlan::advice(const AllreduceFacts& facts) const {
-  return context_->allreduce_table(purpose()).advise(
-      allreduce_job(context_->machine(), facts.on_host, elements_.type), facts.bytes);
+  return allreduce_table(*context_, purpose())
+      .advise(allreduce_job(context_->machine(), facts.on_host, elements_.type), facts.bytes);
 }
 
 std::int64_t CollectivePlan::bytes_between_hosts() const {
@@ -225,7 +225,7 @@ void CollectivePlan::check() const {
 }
 
 std::string CollectivePlan::explain() const {
-  const std::string links = context_->measured_job(purpose()).describe_links();
+  const std::string links = measured_job(*context_, purpose()).describe_links();
   return fmt::format("{} of {} x {} bytes between {}: {} ({}{}{})\n", to_string(flow_.kind), elements_.count,
                      element_bytes(elements_.type), counted(context_->size(), "rank"), form_, why_,
                      links.empty() ? "" : "; ", links);

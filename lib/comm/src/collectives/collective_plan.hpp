@@ -1,7 +1,7 @@
 #pragma once
 
 #include "allreduce_registry.hpp"
-#include "context/context_state.hpp"
+#include "runtime/context_state.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -1,5 +1,5 @@
-#include "device/make_on_device.hpp"
-#include "grid/grid_neighbourhood.hpp"
+#include "gpu/make_on_device.hpp"
+#include "grid_neighbourhood.hpp"
 #include "halo_plan.hpp"
 
 #include <selvage/comm/halo_exchange.hpp>

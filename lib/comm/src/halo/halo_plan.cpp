@@ -1,14 +1,14 @@
 #include "halo_plan.hpp"
 
-#include "context/cards.hpp"
-#include "context/environment_options.hpp"
-#include "context/measured_job.hpp"
-#include "context/wait.hpp"
-#include "memory/mappable.hpp"
+#include "links/local.hpp"
+#include "links/peer.hpp"
+#include "links/registry.hpp"
 #include "proxy/proxy.hpp"
-#include "transports/local.hpp"
-#include "transports/peer.hpp"
-#include "transports/registry.hpp"
+#include "runtime/cards.hpp"
+#include "runtime/environment_options.hpp"
+#include "runtime/mappable.hpp"
+#include "runtime/measured_job.hpp"
+#include "runtime/wait.hpp"
 
 #include <selvage/counted.hpp>
 
@@ -65,7 +65,7 @@ HaloPlan::HaloPlan(std::shared_ptr<ContextState> context, const Executor& execut
     require_boxes_hold_halos();
   });
   tags_ = context_->lease_tags(tags_per_plan);
-  static_cast<void>(context_->measured_job(halo_construction));
+  static_cast<void>(measured_job(*context_, halo_construction));
   peers_ = introduce(tags_.first());
   context_->all_or_none(halo_construction, [&] {
     for (const PeerPlan& peer : peers_) require_matching(peer);
@@ -76,7 +76,7 @@ HaloPlan::HaloPlan(std::shared_ptr<ContextState> context, const Executor& execut
 /// An exchange in flight, above all one that failed, leaves messages behind. CUDA leaves it undefined to free what others
 /// map; ranks that map nobody's memory come here too, since no rank knows who does.
 HaloPlan::~HaloPlan() {
-  if (fields_in_flight_ != 0) context_->give_up();
+  if (fields_in_flight_ != 0) context_->mark_broken();
   ports_.clear();
   for (const auto& transport : transports_) transport->unmap();
   if (!on_host_) context_->try_barrier();
@@ -179,7 +179,7 @@ void HaloPlan::note_path(const PeerPlan& peer, std::string how, std::string why)
                   .how = std::move(how),
                   .why = std::move(why)};
   const std::string measured =
-      context_->measured_job(halo_construction).describe_link(context_->rank(), path.rank);
+      measured_job(*context_, halo_construction).describe_link(context_->rank(), path.rank);
   if (!measured.empty()) path.why += "; " + measured;
   const int axes = neighbourhood_.shape.axes;
   std::vector<std::string> names;
@@ -208,7 +208,7 @@ void HaloPlan::noting_failure(const Function& function) {
     function();
   } catch (const Error& error) {
     if (!failed()) failure_ = error.message();
-    context_->give_up();
+    context_->mark_broken();
     throw;
   }
 }

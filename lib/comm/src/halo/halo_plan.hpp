@@ -1,10 +1,10 @@
 #pragma once
 
-#include "context/context_state.hpp"
-#include "grid/neighbourhood.hpp"
+#include "layouts/neighbourhood.hpp"
+#include "links/path_selector.hpp"
+#include "links/transport.hpp"
 #include "port_plan.hpp"
-#include "transports/path_selector.hpp"
-#include "transports/transport.hpp"
+#include "runtime/context_state.hpp"
 
 #include <selvage/comm/detail/executor.hpp>
 #include <selvage/comm/detail/field.hpp>

@@ -1,7 +1,7 @@
 #include "port_plan.hpp"
 
-#include "context/cards.hpp"
-#include "grid/layout.hpp"
+#include "layouts/layout.hpp"
+#include "runtime/cards.hpp"
 
 #include <fmt/format.h>
 
@@ -232,14 +232,14 @@ void PortPlan::add_mapped(const PortParts& parts, const PeerPlan& peer, const Sh
 void PortPlan::add_relayed(const PortParts& parts, const PeerPlan& peer, Regions& regions,
                            Directions& directions) {
   for (const Link& link : peer.neighbour.links) {
-    directions[static_cast<std::size_t>(link.direction)].remote = relay_->told(link.direction, 0);
+    directions[static_cast<std::size_t>(link.direction)].remote = relay_->signal(link.direction, 0);
     for (std::size_t view = 0; view < parts.chosen.size(); ++view) {
       const Field& field = parts.fields[parts.chosen[view]];
       const Region owned = in_field(link.owned, field, parts.shape.axes);
       const Destination to{.data = relay_->block(link.direction, view),
                            .layout = packed_like(owned, {field.strides, field.element_bytes}),
                            .region = {.begin = {}, .extents = owned.extents},
-                           .flags = relay_->told(link.direction, view)};
+                           .flags = relay_->signal(link.direction, view)};
       regions[view * direction_codes + static_cast<std::size_t>(link.direction)] =
           make_region(owned, field, to, parts.shape.axes);
     }

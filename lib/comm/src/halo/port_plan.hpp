@@ -1,9 +1,9 @@
 #pragma once
 
-#include "grid/neighbourhood.hpp"
+#include "layouts/neighbourhood.hpp"
+#include "links/mailbox.hpp"
+#include "links/transport.hpp"
 #include "port_relay.hpp"
-#include "transports/mailbox.hpp"
-#include "transports/transport.hpp"
 
 #include <selvage/comm/halo_port.hpp>
 

@@ -1,7 +1,7 @@
 #include "port_relay.hpp"
 
-#include "context/context_state.hpp"
-#include "grid/layout.hpp"
+#include "layouts/layout.hpp"
+#include "runtime/context_state.hpp"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -43,10 +43,10 @@ CopyBox unpack_box(const RelayedView& view, const Region& ghost, const std::byte
 PortRelay::PortRelay(ContextState& context, const Executor& executor, int grid_axes, int first_tag,
                      std::span<const RelayedLink> links)
     : context_(context),
-      proxy_(context.proxy()),
+      proxy_(proxy_of(context)),
       views_(links.front().views.size()),
       // Its messages lie in host memory.
-      courier_(proxy_.make_message_courier(MemoryKind::host)),
+      sender_(proxy_.make_message_sender(MemoryKind::host)),
       copier_(executor.runs_on_host() ? make_host_copier() : make_device_copier()) {
   std::size_t blocks_bytes = 0;
   std::size_t landings_bytes = 0;
@@ -57,7 +57,7 @@ PortRelay::PortRelay(ContextState& context, const Executor& executor, int grid_a
   }
   blocks_ = allocate_lines(executor, blocks_bytes);
   landings_ = allocate_lines(executor, landings_bytes);
-  told_ = allocate_lines(executor, lines_.size() * views_ * sizeof(PortFlags));
+  signals_ = allocate_lines(executor, lines_.size() * views_ * sizeof(PortFlags));
   place_lines();
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     plan_unpacking(lines_[i], links[i], grid_axes);
@@ -69,7 +69,7 @@ PortRelay::PortRelay(ContextState& context, const Executor& executor, int grid_a
 /// What MPI still reads or writes must not be freed.
 PortRelay::~PortRelay() {
   if (is_polled_) proxy_.service().remove(*this);
-  if (courier_->call_off_receives() && has_sent_all()) return;
+  if (sender_->cancel_receives() && has_sent_all()) return;
   static_cast<void>(new std::array<Buffer, 2>{std::move(blocks_), std::move(landings_)});
 }
 
@@ -109,12 +109,12 @@ PortRelay::Line PortRelay::plan_line(const RelayedLink& link, int grid_axes, int
 void PortRelay::place_lines() {
   std::byte* block = blocks_.data;
   std::byte* landing = landings_.data;
-  auto* told = reinterpret_cast<PortFlags*>(told_.data);
+  auto* signal = reinterpret_cast<PortFlags*>(signals_.data);
   for (Line& line : lines_) {
     line.blocks = std::exchange(block, block + views_ * line.block_bytes);
     line.landing = std::exchange(landing, landing + line.landing_bytes);
-    line.told = std::exchange(told, told + views_);
-    for (std::size_t view = 0; view < views_; ++view) new (line.told + view) PortFlags();
+    line.signal = std::exchange(signal, signal + views_);
+    for (std::size_t view = 0; view < views_; ++view) new (line.signal + view) PortFlags();
     line.receive.local = line.landing;
   }
 }
@@ -130,8 +130,8 @@ const PortRelay::Line& PortRelay::line_of(Direction direction) const {
   return *std::ranges::find(lines_, direction, &Line::direction);
 }
 
-PortFlags* PortRelay::told(Direction direction, std::size_t view) const {
-  return line_of(direction).told + view;
+PortFlags* PortRelay::signal(Direction direction, std::size_t view) const {
+  return line_of(direction).signal + view;
 }
 
 std::byte* PortRelay::block(Direction direction, std::size_t view) const {
@@ -166,16 +166,16 @@ std::size_t PortRelay::next_view(const Line& line) const {
   std::uint64_t earliest = 0;
   for (std::size_t view = 0; view < views_; ++view) {
     // Acquires from the kernels: the cells in the View's block.
-    const std::uint64_t told = acquire_epoch(line.told[view].arrived);
-    if (!has_reached(told, line.sent + 1) || (next < views_ && has_reached(told, earliest))) continue;
+    const std::uint64_t signal = acquire_epoch(line.signal[view].arrived);
+    if (!has_reached(signal, line.sent + 1) || (next < views_ && has_reached(signal, earliest))) continue;
     next = view;
-    earliest = told;
+    earliest = signal;
   }
   return next;
 }
 
 void PortRelay::receive(Line& line) {
-  courier_->start(line.receive, line.unpacked + 1, *this, cookie_of(line, false));
+  sender_->start(line.receive, line.unpacked + 1, *this, cookie_of(line, false));
   line.stage = Landing::awaited;
 }
 
@@ -194,7 +194,7 @@ bool PortRelay::advance_sending(Line& line) {
   operation.local = line.blocks + view * line.block_bytes;
   new (operation.local) Header{++line.sent, view};
   line.is_sending = true;
-  courier_->start(operation, line.sent, *this, cookie_of(line, true));
+  sender_->start(operation, line.sent, *this, cookie_of(line, true));
   return true;
 }
 
@@ -203,7 +203,7 @@ bool PortRelay::may_unpack(const Line& line) const {
   // Acquires from the kernels: that they are past their reads of these ghosts. Where Views alternate, the
   // neighbour's block itself proves it, but for the first one.
   const bool is_guarded = line.gives_credit || epoch == 1;
-  if (is_guarded && !has_reached(acquire_epoch(line.told->credit), epoch)) return false;
+  if (is_guarded && !has_reached(acquire_epoch(line.signal->credit), epoch)) return false;
   // A kernel that has seen this step overwrites the block of the one before without asking. The neighbour has
   // received that block, but MPI must have said so.
   return line.awaits_credit || !line.is_sending || line.sent == epoch;
@@ -248,7 +248,7 @@ void PortRelay::local_done(std::uint64_t cookie) {
 
 bool PortRelay::poll() {
   // Receives are always underway: they don't count as work.
-  static_cast<void>(courier_->progress());
+  static_cast<void>(sender_->progress());
   bool busy = false;
   for (Line& line : lines_) {
     busy = advance_sending(line) || busy;

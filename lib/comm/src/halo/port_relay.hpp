@@ -1,9 +1,9 @@
 #pragma once
 
-#include "copies/copier.hpp"
-#include "grid/neighbourhood.hpp"
-#include "proxy/courier.hpp"
+#include "layouts/neighbourhood.hpp"
+#include "proxy/copies/copier.hpp"
 #include "proxy/proxy.hpp"
+#include "proxy/proxy_sender.hpp"
 
 #include <selvage/comm/detail/copy_box.hpp>
 #include <selvage/comm/detail/executor.hpp>
@@ -39,7 +39,7 @@ struct RelayedLink {
 ///
 /// Kernels store into a packed block here instead of the neighbour's View, and release a word here instead of
 /// the neighbour's: the trigger, with an address per operation (LeBeane, ch. 6), because the port's own
-/// counters have reached the threshold already. The proxy polls these words and has its courier send the
+/// counters have reached the threshold already. The proxy polls these words and has its sender send the
 /// block; the proxy on the other side unpacks it and releases the flag that kernels wait for. Kernels can't
 /// tell the forms apart.
 ///
@@ -56,7 +56,7 @@ class PortRelay final : public Pollable, private TransferWatcher {
   ~PortRelay() override;
 
   /// What kernels release of a direction and View, in place of the neighbour's.
-  [[nodiscard]] PortFlags* told(Direction direction, std::size_t view) const;
+  [[nodiscard]] PortFlags* signal(Direction direction, std::size_t view) const;
   /// Where kernels store the direction's cells of a View, packed as packed_like() says.
   [[nodiscard]] std::byte* block(Direction direction, std::size_t view) const;
 
@@ -85,7 +85,7 @@ class PortRelay final : public Pollable, private TransferWatcher {
     bool awaits_credit = false;
     bool gives_credit = false;
     PortFlags* own = nullptr;
-    PortFlags* told = nullptr;  ///< by View; of credits, View 0's
+    PortFlags* signal = nullptr;  ///< by View; of credits, View 0's
     std::size_t block_bytes = 0;
     std::size_t landing_bytes = 0;
     std::byte* blocks = nullptr;  ///< by View: a kernel may fill the next while the last is being sent
@@ -125,8 +125,8 @@ class PortRelay final : public Pollable, private TransferWatcher {
   std::vector<Line> lines_;
   Buffer blocks_;
   Buffer landings_;
-  Buffer told_;
-  std::unique_ptr<Courier> courier_;
+  Buffer signals_;
+  std::unique_ptr<ProxySender> sender_;
   std::unique_ptr<Copier> copier_;
   bool is_polled_ = false;
 };

@@ -1,6 +1,6 @@
 #include "arena.hpp"
 
-#include "device/device.hpp"
+#include "gpu/device.hpp"
 
 #include <selvage/error.hpp>
 

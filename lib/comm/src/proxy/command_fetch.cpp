@@ -1,6 +1,6 @@
 #include "command_fetch.hpp"
 
-#include "context/wait.hpp"
+#include "runtime/wait.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "copies/copier.hpp"
+#include "proxy/copies/copier.hpp"
 
 #include <selvage/comm/detail/command_port.hpp>
 #include <selvage/comm/detail/executor.hpp>

@@ -1,6 +1,6 @@
 #include "command_queue.hpp"
 
-#include "context/environment_options.hpp"
+#include "runtime/environment_options.hpp"
 
 #include <fmt/format.h>
 
@@ -72,7 +72,7 @@ bool CommandService::poll() {
   conclude_failed();
   bool busy = fetch_ && fetch_->progress();
   for (std::size_t i = 0; i < rings_.size(); ++i) busy = serve(i) || busy;
-  return courier_->progress() || busy;
+  return sender_->progress() || busy;
 }
 
 /// \return whether a command was taken
@@ -144,7 +144,7 @@ void CommandService::start(const Command& command, std::size_t index) {
   ++ring.underway;
   ring.is_held = transfer.is_blocking;
   try {
-    courier_->start(operation, value_of(command), *this, cookie);
+    sender_->start(operation, value_of(command), *this, cookie);
   } catch (const Error&) {
     free_cookies_.push_back(cookie);
     --ring.underway;
@@ -170,8 +170,8 @@ void CommandService::remote_done(std::uint64_t cookie) {
   free_cookies_.push_back(cookie);
 }
 
-std::unique_ptr<Courier> CommandService::release(std::chrono::milliseconds longest) {
-  if (!courier_->serves_windows()) return std::move(courier_);
+std::unique_ptr<ProxySender> CommandService::release(std::chrono::milliseconds longest) {
+  if (!sender_->serves_windows()) return std::move(sender_);
   fetch_rest(longest);
   for (CommandRing& ring : rings_) {
     if (ring.is_held) finish(ring);
@@ -180,7 +180,7 @@ std::unique_ptr<Courier> CommandService::release(std::chrono::milliseconds longe
       finish(ring);
     }
   }
-  return std::move(courier_);
+  return std::move(sender_);
 }
 
 void CommandService::fetch_rest(std::chrono::milliseconds longest) const {
@@ -195,7 +195,7 @@ void CommandService::fetch_rest(std::chrono::milliseconds longest) const {
 void CommandService::start_put(const Command& command) {
   if (command.kind != CommandKind::put && command.kind != CommandKind::put_value) return;
   try {
-    courier_->start(operation_of(command), value_of(command), *this, 0);
+    sender_->start(operation_of(command), value_of(command), *this, 0);
   } catch (const Error& error) {
     fmt::print(stderr, "selvage: {}\n", error.what());
   }
@@ -203,7 +203,7 @@ void CommandService::start_put(const Command& command) {
 
 CommandRings::CommandRings(ContextState& context, const Executor& executor, const Sizes& sizes,
                            const WindowState* window)
-    : proxy_(context.proxy()), timeout_(context.timeout()) {
+    : proxy_(proxy_of(context)), timeout_(context.timeout()) {
   require_valid(sizes);
   allocate(executor, sizes);
   port_.timeout_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(timeout_).count());
@@ -235,7 +235,7 @@ void CommandRings::make_services(const Executor& executor, const Sizes& sizes, c
   for (int i = 0; i < sizes.service_threads; ++i) {
     services_.push_back(std::make_unique<CommandService>(
         window != nullptr ? window->id : CommandService::no_window,
-        window != nullptr ? proxy_.make_courier(memory) : proxy_.make_message_courier(memory), sizes.capacity,
+        window != nullptr ? proxy_.make_sender(memory) : proxy_.make_message_sender(memory), sizes.capacity,
         sizes.message_memory));
     if (!port_.is_fetched) continue;
     const std::size_t bytes = CommandFetch::kept_bytes(sizes.rings, sizes.capacity);
@@ -269,7 +269,7 @@ CommandRings::~CommandRings() {
   bool has_ended = true;
   for (std::size_t i = 0; i < services_.size(); ++i) {
     proxy_.helper(static_cast<int>(i)).remove(*services_[i]);
-    proxy_.see_off(services_[i]->release(timeout_));
+    proxy_.drain(services_[i]->release(timeout_));
     has_ended = services_[i]->end_fetch(timeout_) && has_ended;
   }
   if (has_ended) return;

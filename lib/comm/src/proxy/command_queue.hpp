@@ -32,19 +32,19 @@ class CommandService final : public Pollable, private TransferWatcher {
   static constexpr int no_window = -1;
 
   /// \param window  id; no_window: its rings carry messages only
-  CommandService(int window, std::unique_ptr<Courier> courier, std::uint64_t capacity,
+  CommandService(int window, std::unique_ptr<ProxySender> sender, std::uint64_t capacity,
                  MemoryKind message_memory)
-      : window_(window), courier_(std::move(courier)), capacity_(capacity), message_memory_(message_memory) {}
+      : window_(window), sender_(std::move(sender)), capacity_(capacity), message_memory_(message_memory) {}
 
   /// Where slots lie in GPU memory; before any add().
   void set_fetch(std::unique_ptr<CommandFetch> fetch) { fetch_ = std::move(fetch); }
   /// \param slots  in host memory; not used where they are fetched
   void add(int ring, const Command* slots, std::uint64_t* read);
-  [[nodiscard]] bool is_idle() const { return courier_->is_idle(); }
+  [[nodiscard]] bool is_idle() const { return sender_->is_idle(); }
   bool poll() override;
   /// The end of the rings: starts the puts that are left in them, and prints which can't be. \return what carries them;
   /// this must not be polled any more
-  [[nodiscard]] std::unique_ptr<Courier> release(std::chrono::milliseconds longest);
+  [[nodiscard]] std::unique_ptr<ProxySender> release(std::chrono::milliseconds longest);
   /// After release(). \return whether nothing is fetched from the rings any more; else their memory must stay
   [[nodiscard]] bool end_fetch(std::chrono::milliseconds longest) noexcept {
     return !fetch_ || fetch_->end(longest);
@@ -72,7 +72,7 @@ class CommandService final : public Pollable, private TransferWatcher {
   void finish(CommandRing& ring);
 
   int window_;
-  std::unique_ptr<Courier> courier_;
+  std::unique_ptr<ProxySender> sender_;
   std::uint64_t capacity_;
   MemoryKind message_memory_;
   std::unique_ptr<CommandFetch> fetch_;  ///< null where kernels write to host memory

@@ -1,20 +1,12 @@
 #include "proxy.hpp"
 
-#include "device/device.hpp"
-
-#include <selvage/environment.hpp>
+#include "gpu/device.hpp"
 
 #include <exception>
 #include <iterator>
+#include <memory>
 
 namespace selvage::detail {
-
-bool Proxy::may_use_threads() {
-  if (environment_word("SELVAGE_PROXY", {"thread", "caller"}) == "caller") return false;
-  int provided = MPI_THREAD_SINGLE;
-  check_mpi(MPI_Query_thread(&provided), "MPI_Query_thread");
-  return provided == MPI_THREAD_MULTIPLE;
-}
 
 std::string Proxy::refusal(bool on_host) {
   if (on_host) return {};
@@ -23,26 +15,26 @@ std::string Proxy::refusal(bool on_host) {
 }
 
 std::string Proxy::thread_refusal() {
-  if (may_use_threads()) return {};
+  if (may_have_service_threads()) return {};
   return "the proxy has no thread: MPI was not started with MPI_THREAD_MULTIPLE, or SELVAGE_PROXY=caller";
 }
 
-bool PartingCouriers::poll() {
-  for (auto courier = couriers_.begin(); courier != couriers_.end();) {
+bool DrainingSenders::poll() {
+  for (auto sender = senders_.begin(); sender != senders_.end();) {
     try {
-      static_cast<void>((*courier)->progress());
+      static_cast<void>((*sender)->progress());
     } catch (const Error&) {
-      courier = couriers_.erase(courier);
+      sender = senders_.erase(sender);
       throw;
     }
-    courier = (*courier)->is_idle() ? couriers_.erase(courier) : std::next(courier);
+    sender = (*sender)->is_idle() ? senders_.erase(sender) : std::next(sender);
   }
-  return !couriers_.empty();
+  return !senders_.empty();
 }
 
 Proxy::Proxy(ContextState& context, int header_tag)
     : context_(context),
-      has_threads_(may_use_threads()),
+      has_threads_(may_have_service_threads()),
       header_tag_(header_tag),
       receiver_(context, windows_, header_tag_),
       service_(has_threads_, context.device()) {
@@ -55,20 +47,20 @@ Proxy::~Proxy() {
   service_.remove(receiver_);
 }
 
-std::unique_ptr<Courier> Proxy::make_courier(MemoryKind memory) {
-  return std::make_unique<Courier>(context_, windows_, header_tag_, context_.take_tags(Courier::tags),
-                                   memory);
+std::unique_ptr<ProxySender> Proxy::make_sender(MemoryKind memory) {
+  return std::make_unique<ProxySender>(context_, windows_, header_tag_, context_.take_tags(ProxySender::tags),
+                                       memory);
 }
 
-std::unique_ptr<Courier> Proxy::make_message_courier(MemoryKind memory) {
-  return std::make_unique<Courier>(context_, windows_, header_tag_, Courier::no_tags, memory);
+std::unique_ptr<ProxySender> Proxy::make_message_sender(MemoryKind memory) {
+  return std::make_unique<ProxySender>(context_, windows_, header_tag_, ProxySender::no_tags, memory);
 }
 
-void Proxy::see_off(std::unique_ptr<Courier> courier) {
+void Proxy::drain(std::unique_ptr<ProxySender> sender) {
   // While an exception unwinds, other ranks may never answer.
-  if (!courier->serves_windows() || courier->is_idle() || std::uncaught_exceptions() > 0) return;
-  courier->disown();
-  service_.exclusive([&] { parting_.add(std::move(courier)); });
+  if (!sender->serves_windows() || sender->is_idle() || std::uncaught_exceptions() > 0) return;
+  sender->disown();
+  service_.exclusive([&] { parting_.add(std::move(sender)); });
 }
 
 void Proxy::prepare_to_receive(MemoryKind memory) {
@@ -90,6 +82,11 @@ void Proxy::progress() {
 void Proxy::check() {
   service_.check();
   for (const auto& helper : helpers_) helper->check();
+}
+
+Proxy& proxy_of(ContextState& context) {
+  return context.kept<Proxy>("proxy",
+                             [&] { return std::make_shared<Proxy>(context, context.service_tag()); });
 }
 
 }  // namespace selvage::detail

@@ -1,7 +1,7 @@
 #include "receiver.hpp"
 
-#include "context/message_size.hpp"
-#include "transports/call_off.hpp"
+#include "runtime/cancel_receive.hpp"
+#include "runtime/message_size.hpp"
 
 #include <cstring>
 #include <iterator>
@@ -31,8 +31,8 @@ Receiver::~Receiver() {
 }
 
 void Receiver::end_messages() noexcept {
-  if (!call_off(request_)) {
-    context_.give_up();
+  if (!cancel_receive(request_)) {
+    context_.mark_broken();
     static_cast<void>(incoming_.release());
   }
   try {
@@ -40,12 +40,12 @@ void Receiver::end_messages() noexcept {
   } catch (const Error&) {
     // What it broke off is left behind with the rest.
   }
-  if (!answers_.empty()) context_.give_up();
+  if (!answers_.empty()) context_.mark_broken();
 }
 
 /// One at a time: payloads are matched in the order of their headers.
 void Receiver::listen() {
-  check_mpi(MPI_Irecv(incoming_.get(), sizeof(CourierHeader), MPI_BYTE, MPI_ANY_SOURCE, header_tag_,
+  check_mpi(MPI_Irecv(incoming_.get(), sizeof(TransferHeader), MPI_BYTE, MPI_ANY_SOURCE, header_tag_,
                       context_.comm(), &request_),
             "MPI_Irecv");
 }
@@ -58,20 +58,20 @@ bool Receiver::poll() {
     check_mpi(MPI_Test(&request_, &arrived, &status), "MPI_Test");
     if (arrived == 0) break;
     busy = true;
-    const CourierHeader header = *incoming_;
+    const TransferHeader header = *incoming_;
     listen();
     handle(header, status.MPI_SOURCE);
   }
   return busy;
 }
 
-void Receiver::handle(const CourierHeader& header, int rank) {
+void Receiver::handle(const TransferHeader& header, int rank) {
   switch (header.kind) {
-    case CourierHeader::Kind::put:
+    case TransferHeader::Kind::put:
       return land(header, rank);
-    case CourierHeader::Kind::get:
+    case TransferHeader::Kind::get:
       return reply(header, rank);
-    case CourierHeader::Kind::acknowledge:
+    case TransferHeader::Kind::acknowledge:
       // The transfer waits for this; it is this rank's own pointer come back.
       reinterpret_cast<Transfer*>(header.transfer)->is_acknowledged = true;
   }
@@ -85,7 +85,7 @@ Copier& Receiver::copier_for(MemoryKind memory) {
   return memory == MemoryKind::host ? *host_copier_ : *device_copier_;
 }
 
-Receiver::Answer& Receiver::begin_answer(const CourierHeader& header, int rank) {
+Receiver::Answer& Receiver::begin_answer(const TransferHeader& header, int rank) {
   auto window = windows_.answer(header.window);
   window->require_inside(header.offset, header.bytes);
   Answer& answer = answers_.emplace_back();
@@ -95,7 +95,7 @@ Receiver::Answer& Receiver::begin_answer(const CourierHeader& header, int rank) 
   return answer;
 }
 
-void Receiver::land(const CourierHeader& header, int rank) {
+void Receiver::land(const TransferHeader& header, int rank) {
   Answer& answer = begin_answer(header, rank);
   const WindowState& window = *answer.window;
   std::byte* target = window.local.data + header.offset;
@@ -125,14 +125,14 @@ void Receiver::unstage(Answer& answer) {
 
 /// Publishes to this rank's kernels: the bytes that were put.
 void Receiver::release_arrival(const Answer& answer) {
-  const CourierHeader& header = answer.header;
+  const TransferHeader& header = answer.header;
   if (header.arrival == NetworkOperation::no_arrival) return;
   const WindowState& window = *answer.window;
   copier_for(window.memory).release(arrival_word(window.local.data, header.arrival), header.arrival_value);
 }
 
 void Receiver::acknowledge(Answer& answer) {
-  answer.header.kind = CourierHeader::Kind::acknowledge;
+  answer.header.kind = TransferHeader::Kind::acknowledge;
   answer.header.is_inline = 0;
   answer.stage = Stage::sending;
   check_mpi(MPI_Isend(&answer.header, answer.header.message_bytes(), MPI_BYTE, answer.rank, header_tag_,
@@ -140,7 +140,7 @@ void Receiver::acknowledge(Answer& answer) {
             "MPI_Isend");
 }
 
-void Receiver::reply(const CourierHeader& header, int rank) {
+void Receiver::reply(const TransferHeader& header, int rank) {
   Answer& answer = begin_answer(header, rank);
   const WindowState& window = *answer.window;
   answer.stage = Stage::waiting;
@@ -157,7 +157,7 @@ void Receiver::send_in_order(Answer& answer) {
     if (&other == &answer) break;
     if (other.rank == answer.rank && (other.stage == Stage::staging || other.stage == Stage::waiting)) return;
   }
-  const CourierHeader& header = answer.header;
+  const TransferHeader& header = answer.header;
   const WindowState& window = *answer.window;
   const std::byte* payload =
       window.staged[answer.rank] ? answer.staging.data() : window.local.data + header.offset;

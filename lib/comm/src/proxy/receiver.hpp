@@ -1,7 +1,7 @@
 #pragma once
 
-#include "context/service.hpp"
-#include "courier.hpp"
+#include "proxy_sender.hpp"
+#include "runtime/service.hpp"
 
 #include <list>
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace selvage::detail {
 
-/// The other end of couriers that have to use messages: lands their puts in this rank's windows, answers
+/// The other end of senders that have to use messages: lands their puts in this rank's windows, answers
 /// their gets. Polled by one service.
 class Receiver final : public Pollable {
  public:
@@ -33,7 +33,7 @@ class Receiver final : public Pollable {
   struct Answer {
     Stage stage = Stage::sending;
     MPI_Request request = MPI_REQUEST_NULL;
-    CourierHeader header;  ///< of the put or get; of the answer itself
+    TransferHeader header;  ///< of the put or get; of the answer itself
     int rank = 0;
     WindowUse window;                ///< its memory stays while this is underway
     std::vector<std::byte> staging;  ///< where the window's memory can't be given to MPI
@@ -42,10 +42,10 @@ class Receiver final : public Pollable {
 
   void listen();
   void end_messages() noexcept;
-  void handle(const CourierHeader& header, int rank);
-  void land(const CourierHeader& header, int rank);
-  void reply(const CourierHeader& header, int rank);
-  [[nodiscard]] Answer& begin_answer(const CourierHeader& header, int rank);
+  void handle(const TransferHeader& header, int rank);
+  void land(const TransferHeader& header, int rank);
+  void reply(const TransferHeader& header, int rank);
+  [[nodiscard]] Answer& begin_answer(const TransferHeader& header, int rank);
   void release_arrival(const Answer& answer);
   void acknowledge(Answer& answer);
   void unstage(Answer& answer);
@@ -63,7 +63,7 @@ class Receiver final : public Pollable {
   std::list<Answer> answers_;
   std::unique_ptr<Copier> host_copier_;
   std::unique_ptr<Copier> device_copier_;
-  std::unique_ptr<CourierHeader> incoming_ = std::make_unique<CourierHeader>();
+  std::unique_ptr<TransferHeader> incoming_ = std::make_unique<TransferHeader>();
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 

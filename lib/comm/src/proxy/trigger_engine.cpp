@@ -15,20 +15,20 @@ constexpr int triggers_per_batch = 256;
 }  // namespace
 
 TriggerEngine::TriggerEngine(ContextState& context, const Executor& executor, std::uint32_t ids,
-                             std::uint64_t ring_entries, std::unique_ptr<Courier> courier)
+                             std::uint64_t ring_entries, std::unique_ptr<ProxySender> sender)
     : context_(context),
-      proxy_(context.proxy()),
+      proxy_(proxy_of(context)),
       ring_(TriggerRing::allocate(executor, ring_entries, ids), ring_entries, ids, context.timeout()),
       table_(ids),
-      courier_(std::move(courier)),
+      sender_(std::move(sender)),
       running_(ids) {
   proxy_.service().add(*this);
 }
 
 TriggerEngine::~TriggerEngine() {
   proxy_.service().remove(*this);
-  if (courier_->serves_windows()) start_rest();
-  proxy_.see_off(std::move(courier_));
+  if (sender_->serves_windows()) start_rest();
+  proxy_.drain(std::move(sender_));
   const TriggerTable::Leftovers left = table_.leftovers();
   if (std::uncaught_exceptions() > 0) return;
   if (const auto losses = ring_.take_losses(); losses.count > 0) {
@@ -67,7 +67,7 @@ TriggerTable::Leftovers TriggerEngine::leftovers() {
   return result;
 }
 
-/// What fires before the end, and what its ids held back: the order of one id's operations is the courier's then.
+/// What fires before the end, and what its ids held back: the order of one id's operations is the sender's then.
 void TriggerEngine::start_rest() {
   try {
     while (drain()) continue;
@@ -79,7 +79,7 @@ void TriggerEngine::start_rest() {
 
 bool TriggerEngine::stop() {
   proxy_.service().remove(*this);
-  return courier_->is_idle();
+  return sender_->is_idle();
 }
 
 void TriggerEngine::check() {
@@ -112,7 +112,7 @@ void TriggerEngine::enqueue(const TriggerTable::Fired& fired) {
 void TriggerEngine::start(const TriggerTable::Fired& fired) {
   running_[fired.tag.id] = fired.tag.epoch;
   try {
-    courier_->start(fired.operation, fired.tag.epoch, *this, fired.tag.id);
+    sender_->start(fired.operation, fired.tag.epoch, *this, fired.tag.id);
   } catch (const Error&) {
     failed_.push_back(fired.tag.id);
     throw;
@@ -158,7 +158,7 @@ void TriggerEngine::conclude_failed() {
 bool TriggerEngine::poll() {
   conclude_failed();
   const bool drained = drain();
-  return courier_->progress() || drained;
+  return sender_->progress() || drained;
 }
 
 }  // namespace selvage::detail

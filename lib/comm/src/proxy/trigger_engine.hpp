@@ -18,7 +18,7 @@ namespace selvage::detail {
 class TriggerEngine final : public Pollable, private TransferWatcher {
  public:
   TriggerEngine(ContextState& context, const Executor& executor, std::uint32_t ids,
-                std::uint64_t ring_entries, std::unique_ptr<Courier> courier);
+                std::uint64_t ring_entries, std::unique_ptr<ProxySender> sender);
   /// Prints what triggers are left over.
   ~TriggerEngine() override;
 
@@ -51,7 +51,7 @@ class TriggerEngine final : public Pollable, private TransferWatcher {
   Proxy& proxy_;
   TriggerRing ring_;
   TriggerTable table_;
-  std::unique_ptr<Courier> courier_;
+  std::unique_ptr<ProxySender> sender_;
   std::vector<std::uint64_t> running_;  ///< by id: the epoch that is underway; 0: none
   std::deque<TriggerTable::Fired> held_back_;
   std::vector<std::uint32_t> failed_;  ///< ids whose operation could not be started, still to be concluded

@@ -1,6 +1,6 @@
 #include "describe_lines.hpp"
-#include "detect/cpu_list.hpp"
-#include "detect/logical_hosts.hpp"
+#include "machine/detect/logical_hosts.hpp"
+#include "text/cpu_list.hpp"
 
 #include <selvage/counted.hpp>
 #include <selvage/topo/machine.hpp>

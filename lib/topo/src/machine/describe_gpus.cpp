@@ -1,5 +1,5 @@
 #include "describe_lines.hpp"
-#include "detect/cpu_list.hpp"
+#include "text/cpu_list.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "text_file.hpp"
+#include "text/text_file.hpp"
 
 #include <selvage/error.hpp>
 #include <selvage/read_text_file.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "json_value.hpp"
+#include "names.hpp"
+#include "text/json_value.hpp"
 
 #include <selvage/topo/machine.hpp>
 

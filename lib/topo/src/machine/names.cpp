@@ -2,6 +2,8 @@
 
 #include <selvage/topo/gpu.hpp>
 
+#include <cstddef>
+
 namespace selvage::topo {
 namespace {
 

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "text/named_enum.hpp"
+
 #include <selvage/topo/gpu.hpp>
 
 #include <array>
-#include <concepts>
-#include <cstddef>
 #include <string_view>
 
 namespace selvage::topo {
@@ -34,10 +34,5 @@ inline constexpr auto names_of(CommonAncestor) {
   return std::to_array<std::string_view>(
       {"board", "pcie_switch", "pcie_switches", "host_bridge", "numa_node", "system"});
 }
-
-template <typename T>
-concept NamedEnum = requires(T value) {
-  names_of(value);
-};
 
 }  // namespace selvage::topo

@@ -1,5 +1,5 @@
-#include "detect/pretended_ranks.hpp"
-#include "text_file.hpp"
+#include "machine/detect/pretended_ranks.hpp"
+#include "text/text_file.hpp"
 
 #include <selvage/error.hpp>
 #include <selvage/topo/machine_files.hpp>

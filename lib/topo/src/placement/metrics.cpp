@@ -1,5 +1,5 @@
 #include "checked.hpp"
-#include "fabric/host_flows.hpp"
+#include "placement/fabric/host_flows.hpp"
 
 #include <selvage/error.hpp>
 #include <selvage/topo/placement.hpp>

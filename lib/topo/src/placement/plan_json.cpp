@@ -1,4 +1,4 @@
-#include "machine/json_value.hpp"
+#include "text/json_value.hpp"
 
 #include <selvage/error.hpp>
 #include <selvage/topo/rank_files.hpp>

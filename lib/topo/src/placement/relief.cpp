@@ -1,7 +1,7 @@
 #include "relief.hpp"
 
 #include "checked.hpp"
-#include "fabric/host_flows.hpp"
+#include "placement/fabric/host_flows.hpp"
 
 #include <algorithm>
 #include <cmath>

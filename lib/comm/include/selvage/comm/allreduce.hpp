@@ -8,7 +8,7 @@ namespace selvage {
 /// `operation(rank 0's, rank 1's, ...)` of each element.
 ///
 /// Elements are combined in rank order, 16-bit ones in fp32, and rounded once, so that the bits depend on neither
-/// algorithm nor size nor timing, and are the same on all ranks. AllreduceOptions::fast allows another order, on which
+/// algorithm nor size nor timing, and are the same on all ranks. AllreduceOptions::allow_reordering allows another order, on which
 /// they depend.
 ///
 /// Source: Faraji, thesis ch. 3 and 4; Temucin et al. (Selvage mechanisms B1 to B5, B7), with epochs

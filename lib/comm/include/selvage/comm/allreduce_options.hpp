@@ -8,7 +8,8 @@ namespace selvage {
 /// How the elements of all ranks become one. Integers wrap; their average is divided towards zero.
 enum class ReduceOperation { sum, average, min, max, product };
 
-/// How an allreduce moves its bytes. Those in rank order all give the same bits; the others need AllreduceOptions::fast.
+/// How an allreduce moves its bytes. Those in rank order all give the same bits; the others need
+/// AllreduceOptions::allow_reordering.
 enum class AllreduceAlgorithm {
   one_shot,  ///< every rank shows its elements to all, and each combines all; on GPUs 8 bytes at a time (LL)
   one_shot_ll128,  ///< the same in lines of 120 bytes that carry their own flag; on GPUs
@@ -17,11 +18,11 @@ enum class AllreduceAlgorithm {
   two_shot_push,         ///< the same by stores alone, chunk by chunk: the fastest for many bytes; on GPUs
   two_shot_copy_engine,  ///< two_shot whose results copy engines give to all; on GPUs
   copy_engine,  ///< the same, and engines bring the elements too: takes multiprocessors for a short time only
-  gsb,          ///< ranks of a host copy into a buffer of the first, which combines; all copy the result out
+  shared_buffer_tree,  ///< ranks of a host copy into a buffer of the first, which combines; all copy the result out
   hierarchical,  ///< hosts combine theirs one after the other; inside through shared memory, GPUs by two_shot
   mpi,           ///< two_shot by MPI's messages, between ranks that don't map each other's memory
   nccl,  ///< NCCL, found at run time: for GPUs that don't map each other's memory; not in rank order, like the next
-  btb,                 ///< up a binomial tree and down again
+  binomial_tree,       ///< up a binomial tree and down again
   recursive_doubling,  ///< ranks at growing distances swap what they have combined
   ring,                ///< parts go round, and each rank adds its elements
   segmented_ring,      ///< ring for short segments, several at a time
@@ -39,15 +40,17 @@ struct AllreduceOptions {
   ReduceOperation operation = ReduceOperation::sum;
   /// Force one; else SELVAGE_ALLREDUCE; else chosen by size, from a table of selvage-tune or by a built-in rule.
   std::optional<AllreduceAlgorithm> algorithm = {};
-  /// How many multiprocessors of a GPU it may take from other kernels; 0: as many as help.
-  int multiprocessors = 0;
+  /// How many blocks of threads its kernels may have on a GPU, each of which takes about a multiprocessor from other kernels;
+  /// 0: as many as help.
+  int max_blocks = 0;
   /// Allow algorithms that combine in another order than by rank: all ranks still get the same bits as each other, but
-  /// they depend on algorithm and rank layout. SELVAGE_ALLREDUCE_FAST=yes or no overrules it.
-  bool fast = false;
-  /// For hierarchical and pipelined, both fast then: how a host, or group, combines (gsb, btb; on GPUs two_shot), and how its
-  /// first rank, on GPUs each rank for its part, does with those of the others (gsb, btb, recursive_doubling, ring, mpi;
-  /// nccl). hierarchical without any is in rank order; with one, the other is gsb inside and btb outside, on
-  /// GPUs two_shot and mpi. In SELVAGE_ALLREDUCE: "hierarchical:gsb,btb".
+  /// they depend on algorithm and rank layout. SELVAGE_ALLREDUCE_REORDERING=yes or no overrules it.
+  bool allow_reordering = false;
+  /// For hierarchical and pipelined. `inner` is how the ranks of a host, or group, combine: shared_buffer_tree or binomial_tree; on
+  /// GPUs two_shot. `outer` is how the first ranks of hosts, on GPUs all ranks for their parts, combine what these hold:
+  /// shared_buffer_tree, binomial_tree, recursive_doubling, ring, mpi or nccl. hierarchical without either combines in rank order.
+  /// With one of them it reorders, and the other is by default shared_buffer_tree inside and binomial_tree outside, on GPUs
+  /// two_shot and mpi. In SELVAGE_ALLREDUCE: "hierarchical:shared_buffer_tree,binomial_tree".
   std::optional<AllreduceAlgorithm> inner = {};
   std::optional<AllreduceAlgorithm> outer = {};
   /// For pipelined: ranks per group, the last may be smaller; 0: hosts are groups. In SELVAGE_ALLREDUCE: "pipelined:2".

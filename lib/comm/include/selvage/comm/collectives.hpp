@@ -5,7 +5,7 @@
 namespace selvage {
 
 // Between ranks of one host these are two_shot's halves; AllreduceAlgorithm::mpi makes them everywhere. Of
-// AllreduceOptions the algorithm and the multiprocessors count, and the operation where elements are combined.
+// AllreduceOptions the algorithm and max_blocks count, and the operation where elements are combined.
 // Source: Faraji, thesis ch. 3 (Reduce and Bcast), without a root's buffer.
 
 /// Combines all ranks' elements, as Allreduce does and with the same bits, and leaves each rank with its part of the

@@ -26,11 +26,11 @@ struct GradientBucketsOptions {
   ReduceOperation operation = ReduceOperation::average;
   /// Of every bucket, as in AllreduceOptions.
   std::optional<AllreduceAlgorithm> algorithm = {};
-  /// As in AllreduceOptions. None given: 12, with which a step takes about as long as with all, and more of the sums is
-  /// hidden behind what runs beside them.
-  std::optional<int> multiprocessors = {};
+  /// As in AllreduceOptions. By default 12: a step takes about as long as with all multiprocessors, and kernels that run beside
+  /// the sums hide more of them.
+  std::optional<int> max_blocks = {};
   /// Allow another order than by rank, as in AllreduceOptions.
-  bool fast = false;
+  bool allow_reordering = false;
   /// A bucket has no more, unless a single gradient has.
   std::int64_t bucket_bytes = std::int64_t{25} << 20;
   /// Whether fp32 gradients travel, and are rounded, as bf16; they are combined in fp32 as ever.
@@ -104,9 +104,9 @@ class GradientBuckets {
   /// Blocks and throws as finish().
   /// \return the gradients of the last bucket, valid until the next step; all of them where there is one bucket
   template <class Space>
-  std::span<const int> finish_but_last(const Space& space) {
+  std::span<const int> finish_all_but_last(const Space& space) {
     detail::KokkosExecutor<Space> executor(space);
-    return finish_but_last_on(executor);
+    return finish_all_but_last_on(executor);
   }
   /// What `space` is given next sees all results. Blocks until done on hosts, and in the first step.
   /// \throws Error{usage} that names a gradient that isn't ready; Error{timeout} that names the late rank
@@ -159,7 +159,7 @@ class GradientBuckets {
                                                        const GradientBucketsOptions& options,
                                                        detail::BucketParts&& parts);
   void ready_on(detail::Executor& executor, int gradient);
-  std::span<const int> finish_but_last_on(detail::Executor& executor);
+  std::span<const int> finish_all_but_last_on(detail::Executor& executor);
   void finish_on(detail::Executor& executor);
 
   std::shared_ptr<detail::BucketPlan> plan_;

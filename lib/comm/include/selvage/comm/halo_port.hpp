@@ -45,7 +45,7 @@ class RemoteGhosts {
 };
 
 /// The cells of one View that a team sends to one neighbour in every step: found once, before the steps.
-class PortParcel {
+class BoundaryTile {
  public:
   [[nodiscard]] KOKKOS_FUNCTION std::uint64_t cells() const { return part_.cells(); }
 
@@ -68,25 +68,25 @@ class PortParcel {
 /// put counts its cells, and the one that completes them releases the neighbour's flag.
 ///
 /// Towards neighbours whose memory can't be mapped the same stores go to a packed block and a flag of this rank,
-/// and the proxy does the rest (proxy form; src/port_relay.hpp). Kernels, bits and faults are the same.
+/// and the proxy does the rest (proxy form: src/halo/port_relay.hpp). Kernels, bits and faults are the same.
 ///
 /// A launch begins with open() and ends with close() on every team, and makes one step or several. A step puts
 /// every cell of one View that a neighbour keeps, exactly once. All ranks make the same steps.
 class HaloPort {
  public:
-  class Turn;
+  class Launch;
 
   /// Every team calls it first. Tells the neighbours that launches before this one on the instance are past
   /// their reads of ghosts.
   template <class Team>
-  [[nodiscard]] KOKKOS_FUNCTION Turn open(const Team& team) const;
+  [[nodiscard]] KOKKOS_FUNCTION Launch open(const Team& team) const;
 
-  /// A turn that only waits: for kernels between the launches that put. Gives no credits and is not closed.
-  [[nodiscard]] KOKKOS_FUNCTION Turn at_rest() const;
+  /// A launch that only waits: for kernels between the launches that put. Gives no credits and is not closed.
+  [[nodiscard]] KOKKOS_FUNCTION Launch wait_only() const;
 
   /// Whether a wait has failed, in this launch or before. Nothing may be put then, since it would pass for a later step's
   /// cells: open() sees to that, kernels that do without it ask.
-  [[nodiscard]] KOKKOS_FUNCTION bool has_failed() const { return detail::peek(state_->failed) != 0; }
+  [[nodiscard]] KOKKOS_FUNCTION bool has_failed() const { return detail::load_relaxed(state_->failed) != 0; }
 
   [[nodiscard]] KOKKOS_FUNCTION bool has_neighbour(Towards towards) const {
     return (present_ >> towards.code() & 1) != 0;
@@ -110,7 +110,7 @@ class HaloPort {
   }
   /// Those cells of `box` that the neighbour keeps, to be put without looking for them again; none where there
   /// is no neighbour.
-  [[nodiscard]] KOKKOS_FUNCTION PortParcel parcel(int view, Towards towards, const PortBox& box) const;
+  [[nodiscard]] KOKKOS_FUNCTION BoundaryTile tile(int view, Towards towards, const PortBox& box) const;
 
  private:
   friend class detail::PortPlan;
@@ -129,8 +129,8 @@ class HaloPort {
     }
     return true;
   }
-  [[nodiscard]] KOKKOS_FUNCTION std::uint32_t bit_of(const PortParcel& parcel) const {
-    return parcel.cells() > 0 ? 1U << static_cast<int>(parcel.direction_ - directions_) : 0U;
+  [[nodiscard]] KOKKOS_FUNCTION std::uint32_t bit_of(const BoundaryTile& tile) const {
+    return tile.cells() > 0 ? 1U << static_cast<int>(tile.direction_ - directions_) : 0U;
   }
 
   const detail::PortRegion* regions_ = nullptr;  ///< by View, then direction code
@@ -147,7 +147,7 @@ class HaloPort {
 };
 
 /// A port during one launch. Steps count from 1; step 0 is the last step of the launch before.
-class HaloPort::Turn {
+class HaloPort::Launch {
  public:
   /// Stores those cells of `box` that neighbours keep as ghosts into the neighbours' Views, and fires each
   /// direction whose cells are complete. Called by all threads of a team; the boxes of a step's puts don't
@@ -156,13 +156,13 @@ class HaloPort::Turn {
   /// \return false when a credit came too late, which HaloExchange::check() reports, and after launches that failed
   template <class Team>
   KOKKOS_FUNCTION bool put(const Team& team, int view, const PortBox& box, std::uint64_t step = 1) const;
-  /// The same for parcels: the quickest form, in launches of many steps.
-  template <class Team, class... Parcels>
-  KOKKOS_FUNCTION bool put_parcels(const Team& team, std::uint64_t step, const Parcels&... parcels) const;
+  /// The same for tiles: the quickest form, in launches of many steps.
+  template <class Team, class... Tiles>
+  KOKKOS_FUNCTION bool put_tiles(const Team& team, std::uint64_t step, const Tiles&... tiles) const;
 
-  /// For parcels whose cells this team stored through remote_ghosts().
-  template <class Team, class... Parcels>
-  KOKKOS_FUNCTION void fire_parcels(const Team& team, std::uint64_t step, const Parcels&... parcels) const;
+  /// For tiles whose cells this team stored through remote_ghosts().
+  template <class Team, class... Tiles>
+  KOKKOS_FUNCTION void fire_tiles(const Team& team, std::uint64_t step, const Tiles&... tiles) const;
   /// For cells of a View that this team stored through remote_ghosts(): counts them, and fires the direction
   /// when they complete it.
   template <class Team>
@@ -208,9 +208,8 @@ class HaloPort::Turn {
     detail::PortDirection& direction = port_.at(towards);
     count_cells(direction, *port_.region_of(view, towards.code()).remote, direction.cells, cells, step);
   }
-  KOKKOS_FUNCTION void count(const PortParcel& parcel, std::uint64_t step) const {
-    if (parcel.cells() > 0)
-      count_cells(*parcel.direction_, *parcel.remote_, parcel.all_cells_, parcel.cells(), step);
+  KOKKOS_FUNCTION void count(const BoundaryTile& tile, std::uint64_t step) const {
+    if (tile.cells() > 0) count_cells(*tile.direction_, *tile.remote_, tile.all_cells_, tile.cells(), step);
   }
   /// Polls until the step's ghosts are here. \return false when the time is up
   KOKKOS_FUNCTION bool await(Towards towards, std::uint64_t step) const {
@@ -234,7 +233,7 @@ class HaloPort::Turn {
 
  private:
   friend class HaloPort;
-  KOKKOS_FUNCTION Turn(const HaloPort& port, std::uint64_t base, bool may_put)
+  KOKKOS_FUNCTION Launch(const HaloPort& port, std::uint64_t base, bool may_put)
       : port_(port), base_(base), may_put_(may_put) {}
 
   template <class Team>
@@ -259,37 +258,37 @@ static_assert(std::is_trivially_copyable_v<HaloPort> && sizeof(HaloPort) <= 256,
               "Kokkos makes the host wait for kernels whose functors are large");
 
 template <class Team>
-KOKKOS_FUNCTION HaloPort::Turn HaloPort::open(const Team& team) const {
-  const Turn turn(*this, state_->epoch, !has_failed());
+KOKKOS_FUNCTION HaloPort::Launch HaloPort::open(const Team& team) const {
+  const Launch launch(*this, state_->epoch, !has_failed());
   if (team.league_rank() == 0) {
     Kokkos::parallel_for(Kokkos::TeamVectorRange(team, int{detail::direction_codes}), [&](int code) {
       const detail::PortDirection& direction = directions_[code];
       // Publishes to the neighbour: launches before this one are past their reads of these ghosts.
       if ((present_ >> code & 1) != 0 && direction.receives)
-        detail::release_epoch(direction.remote->credit, turn.base_ + 1);
+        detail::release_epoch(direction.remote->credit, launch.base_ + 1);
     });
   }
-  return turn;
+  return launch;
 }
 
-KOKKOS_INLINE_FUNCTION HaloPort::Turn HaloPort::at_rest() const {
-  return Turn(*this, state_->epoch, true);
+KOKKOS_INLINE_FUNCTION HaloPort::Launch HaloPort::wait_only() const {
+  return Launch(*this, state_->epoch, true);
 }
 
-KOKKOS_INLINE_FUNCTION PortParcel HaloPort::parcel(int view, Towards towards, const PortBox& box) const {
-  PortParcel parcel;
-  if (!has_neighbour(towards)) return parcel;
-  parcel.direction_ = &at(towards);
+KOKKOS_INLINE_FUNCTION BoundaryTile HaloPort::tile(int view, Towards towards, const PortBox& box) const {
+  BoundaryTile tile;
+  if (!has_neighbour(towards)) return tile;
+  tile.direction_ = &at(towards);
   const detail::PortRegion& region = region_of(view, towards.code());
-  parcel.part_ = detail::PortPart(region, box.begin, box.end);
-  parcel.remote_ = region.remote;
-  parcel.all_cells_ = parcel.direction_->cells;
-  return parcel;
+  tile.part_ = detail::PortPart(region, box.begin, box.end);
+  tile.remote_ = region.remote;
+  tile.all_cells_ = tile.direction_->cells;
+  return tile;
 }
 
 template <class Team>
-KOKKOS_FUNCTION bool HaloPort::Turn::put(const Team& team, int view, const PortBox& box,
-                                         std::uint64_t step) const {
+KOKKOS_FUNCTION bool HaloPort::Launch::put(const Team& team, int view, const PortBox& box,
+                                           std::uint64_t step) const {
   if (port_.keeps_to_itself(box)) return true;
   if (!may_put_) return false;
   std::uint32_t codes = 0;
@@ -314,46 +313,46 @@ KOKKOS_FUNCTION bool HaloPort::Turn::put(const Team& team, int view, const PortB
   return true;
 }
 
-template <class Team, class... Parcels>
-KOKKOS_FUNCTION bool HaloPort::Turn::put_parcels(const Team& team, std::uint64_t step,
-                                                 const Parcels&... parcels) const {
-  const std::uint32_t codes = (0U | ... | port_.bit_of(parcels));
+template <class Team, class... Tiles>
+KOKKOS_FUNCTION bool HaloPort::Launch::put_tiles(const Team& team, std::uint64_t step,
+                                                 const Tiles&... tiles) const {
+  const std::uint32_t codes = (0U | ... | port_.bit_of(tiles));
   if (!may_put_ || !wait_credits(team, codes, step)) return false;
-  ((parcels.cells() > 0 ? parcels.part_.copy(team) : void()), ...);
-  fire_parcels(team, step, parcels...);
+  ((tiles.cells() > 0 ? tiles.part_.copy(team) : void()), ...);
+  fire_tiles(team, step, tiles...);
   return true;
 }
 
-template <class Team, class... Parcels>
-KOKKOS_FUNCTION void HaloPort::Turn::fire_parcels(const Team& team, std::uint64_t step,
-                                                  const Parcels&... parcels) const {
+template <class Team, class... Tiles>
+KOKKOS_FUNCTION void HaloPort::Launch::fire_tiles(const Team& team, std::uint64_t step,
+                                                  const Tiles&... tiles) const {
   team.team_barrier();
   if (!may_put_) return;
-  if ((parcels.is_whole() && ...)) {
+  if ((tiles.is_whole() && ...)) {
     Kokkos::single(Kokkos::PerTeam(team), [&] {
       // Publishes to all these neighbours: the cells that this team stored.
       detail::publish();
-      ((parcels.cells() > 0 ? detail::publish_epoch(parcels.remote_->arrived, base_ + step) : void()), ...);
+      ((tiles.cells() > 0 ? detail::publish_epoch(tiles.remote_->arrived, base_ + step) : void()), ...);
     });
     return;
   }
   // Threads of different warps: each release waits for this team's stores to be performed.
   constexpr int warp = 32;
   int releasing = 0;
-  const auto release = [&](const PortParcel& parcel) {
-    if (parcel.cells() > 0 && team.team_rank() == releasing % team.team_size()) {
+  const auto release = [&](const BoundaryTile& tile) {
+    if (tile.cells() > 0 && team.team_rank() == releasing % team.team_size()) {
       Kokkos::single(Kokkos::PerThread(team), [&] {
-        count_cells(*parcel.direction_, *parcel.remote_, parcel.all_cells_, parcel.cells(), step);
+        count_cells(*tile.direction_, *tile.remote_, tile.all_cells_, tile.cells(), step);
       });
     }
     releasing += warp;
   };
-  (release(parcels), ...);
+  (release(tiles), ...);
 }
 
 template <class Team>
-KOKKOS_FUNCTION bool HaloPort::Turn::wait_any_of(const Team& team, std::uint32_t codes,
-                                                 std::uint64_t step) const {
+KOKKOS_FUNCTION bool HaloPort::Launch::wait_any_of(const Team& team, std::uint32_t codes,
+                                                   std::uint64_t step) const {
   bool arrived = true;
   Kokkos::parallel_for(Kokkos::TeamVectorRange(team, int{detail::direction_codes}), [&](int code) {
     if ((codes >> code & 1) != 0) arrived = await_code(code, step) && arrived;
@@ -362,8 +361,8 @@ KOKKOS_FUNCTION bool HaloPort::Turn::wait_any_of(const Team& team, std::uint32_t
 }
 
 template <class Team>
-KOKKOS_FUNCTION bool HaloPort::Turn::wait_credits(const Team& team, std::uint32_t codes,
-                                                  std::uint64_t step) const {
+KOKKOS_FUNCTION bool HaloPort::Launch::wait_credits(const Team& team, std::uint32_t codes,
+                                                    std::uint64_t step) const {
   if (!port_.guarded_ && base_ + step != 1) return true;
   bool free = true;
   Kokkos::parallel_for(Kokkos::TeamVectorRange(team, int{detail::direction_codes}), [&](int code) {
@@ -372,9 +371,9 @@ KOKKOS_FUNCTION bool HaloPort::Turn::wait_credits(const Team& team, std::uint32_
   return detail::all_of_team(team, free);
 }
 
-KOKKOS_INLINE_FUNCTION void HaloPort::Turn::count_cells(detail::PortDirection& direction,
-                                                        detail::PortFlags& remote, std::uint64_t all,
-                                                        std::uint64_t cells, std::uint64_t step) const {
+KOKKOS_INLINE_FUNCTION void HaloPort::Launch::count_cells(detail::PortDirection& direction,
+                                                          detail::PortFlags& remote, std::uint64_t all,
+                                                          std::uint64_t cells, std::uint64_t step) const {
   if (!may_put_) return;
   const std::uint64_t epoch = base_ + step;
   std::uint64_t counted = cells;
@@ -388,22 +387,22 @@ KOKKOS_INLINE_FUNCTION void HaloPort::Turn::count_cells(detail::PortDirection& d
   if (counted == all) detail::release_epoch(remote.arrived, epoch);
 }
 
-KOKKOS_INLINE_FUNCTION bool HaloPort::Turn::await_code(int code, std::uint64_t step) const {
+KOKKOS_INLINE_FUNCTION bool HaloPort::Launch::await_code(int code, std::uint64_t step) const {
   const detail::PortDirection& direction = port_.directions_[code];
   // Acquires the neighbour's stores to this rank's ghosts.
   return !direction.receives ||
          await_flag(direction.own->arrived, base_ + step, direction.rank, detail::Fault::arrival_late);
 }
 
-KOKKOS_INLINE_FUNCTION bool HaloPort::Turn::await_credit_code(int code, std::uint64_t step) const {
+KOKKOS_INLINE_FUNCTION bool HaloPort::Launch::await_credit_code(int code, std::uint64_t step) const {
   const detail::PortDirection& direction = port_.directions_[code];
   if (!direction.awaits_credit && base_ + step != 1) return true;
   // Acquires that the neighbour is past its reads of what is to be overwritten.
   return await_flag(direction.own->credit, base_ + step, direction.rank, detail::Fault::credit_late);
 }
 
-KOKKOS_INLINE_FUNCTION bool HaloPort::Turn::await_flag(const detail::Flag& flag, std::uint64_t wanted,
-                                                       int rank, detail::Fault::Kind if_late) const {
+KOKKOS_INLINE_FUNCTION bool HaloPort::Launch::await_flag(const detail::Flag& flag, std::uint64_t wanted,
+                                                         int rank, detail::Fault::Kind if_late) const {
   int polls_per_look = 64;
   // A yield may last a time slice of each thread that shares the core.
   KOKKOS_IF_ON_HOST((polls_per_look = 8;))
@@ -427,8 +426,8 @@ KOKKOS_INLINE_FUNCTION bool HaloPort::Turn::await_flag(const detail::Flag& flag,
   }
 }
 
-KOKKOS_INLINE_FUNCTION void HaloPort::Turn::report(detail::Fault::Kind kind, int rank, std::uint64_t wanted,
-                                                   std::uint64_t seen) const {
+KOKKOS_INLINE_FUNCTION void HaloPort::Launch::report(detail::Fault::Kind kind, int rank, std::uint64_t wanted,
+                                                     std::uint64_t seen) const {
   if (detail::count_in(port_.state_->failed, 1) != 1) return;
   port_.fault_->rank = static_cast<std::uint64_t>(rank);
   port_.fault_->wanted = wanted;
@@ -444,7 +443,7 @@ struct AwaitGhosts {
   HaloPort port;
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team) const {
-    (void)port.at_rest().wait_all(team, 0);
+    (void)port.wait_only().wait_all(team, 0);
   }
 };
 

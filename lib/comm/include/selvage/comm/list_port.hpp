@@ -28,14 +28,14 @@ namespace selvage {
 template <class T>
 class ListPort {
  public:
-  class Turn;
+  class Launch;
 
   ListPort() = default;
   explicit ListPort(const detail::ListPortTable& table) : table_(table) {}
 
   /// Begins a launch that puts. Called by all threads of all teams.
   template <class Team>
-  [[nodiscard]] KOKKOS_FUNCTION Turn open(const Team& team) const;
+  [[nodiscard]] KOKKOS_FUNCTION Launch open(const Team& team) const;
 
   /// Waits until all ghosts of the last launch that put are there, if any thread of the team wants them. Called by all
   /// threads of all teams.
@@ -55,14 +55,16 @@ class ListPort {
   KOKKOS_FUNCTION void await_peer(int place, std::uint64_t epoch) const;
   KOKKOS_FUNCTION void report(detail::ListPortFault::Kind kind, std::int64_t rank, std::uint64_t wanted,
                               std::uint64_t seen) const;
-  [[nodiscard]] KOKKOS_FUNCTION bool has_failed() const { return detail::peek(table_.state->failed) != 0; }
+  [[nodiscard]] KOKKOS_FUNCTION bool has_failed() const {
+    return detail::load_relaxed(table_.state->failed) != 0;
+  }
 
   detail::ListPortTable table_;
 };
 
 /// One team's part of a launch that puts.
 template <class T>
-class ListPort<T>::Turn {
+class ListPort<T>::Launch {
  public:
   /// Stores the ghost of an entry; called by one thread.
   /// \param place  of the entry in the list that rebuild() was given
@@ -76,7 +78,7 @@ class ListPort<T>::Turn {
 
  private:
   friend class ListPort;
-  KOKKOS_FUNCTION Turn(const ListPort& port, std::uint64_t epoch, bool may_put)
+  KOKKOS_FUNCTION Launch(const ListPort& port, std::uint64_t epoch, bool may_put)
       : port_(port), epoch_(epoch), may_put_(may_put) {}
 
   const ListPort& port_;
@@ -86,14 +88,16 @@ class ListPort<T>::Turn {
 
 template <class T>
 template <class Team>
-KOKKOS_FUNCTION typename ListPort<T>::Turn ListPort<T>::open(const Team& team) const {
+KOKKOS_FUNCTION typename ListPort<T>::Launch ListPort<T>::open(const Team& team) const {
   detail::ListPortState& state = *table_.state;
-  const std::uint64_t told = state.told;
+  const std::uint64_t signalled = state.signalled;
   const std::uint64_t awaited = state.awaited;
   const bool may_put = !has_failed();
-  if (awaited != told && table_.peer_count > 0) report(detail::ListPortFault::not_awaited, 0, told, awaited);
-  if (team.league_rank() == 0) Kokkos::single(Kokkos::PerTeam(team), [&]() { state.putting = told + 1; });
-  return {*this, told + 1, may_put && awaited == told};
+  if (awaited != signalled && table_.peer_count > 0)
+    report(detail::ListPortFault::not_awaited, 0, signalled, awaited);
+  if (team.league_rank() == 0)
+    Kokkos::single(Kokkos::PerTeam(team), [&]() { state.putting = signalled + 1; });
+  return {*this, signalled + 1, may_put && awaited == signalled};
 }
 
 template <class T>
@@ -106,7 +110,7 @@ KOKKOS_FUNCTION const T* ListPort<T>::await(const Team& team, bool wanted) const
     await_peer(peer, epoch);
   team.team_barrier();
   // For this instance's next launch that puts.
-  Kokkos::single(Kokkos::PerTeam(team), [&]() { detail::poke(table_.state->awaited, epoch); });
+  Kokkos::single(Kokkos::PerTeam(team), [&]() { detail::store_relaxed(table_.state->awaited, epoch); });
   return ghosts_of(epoch);
 }
 
@@ -116,12 +120,12 @@ template <class Team>
 KOKKOS_FUNCTION void ListPort<T>::tell_peers(const Team& team, std::uint64_t epoch) const {
   Kokkos::single(Kokkos::PerTeam(team), [&]() {
     // After a failure nothing may pass for a later epoch.
-    if (table_.state->told == epoch || has_failed()) return;
+    if (table_.state->signalled == epoch || has_failed()) return;
     // Publishes to every peer: its ghosts, stored by a kernel that has ended, and that kernels before have read theirs.
     detail::publish();
     for (int peer = 0; peer < table_.peer_count; ++peer)
       detail::publish_epoch(*table_.peers[peer].arrived, epoch);
-    table_.state->told = epoch;
+    table_.state->signalled = epoch;
   });
 }
 

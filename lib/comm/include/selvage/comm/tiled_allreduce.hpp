@@ -21,9 +21,9 @@ struct TiledAllreduceOptions {
   ReduceOperation operation = ReduceOperation::sum;
   /// Of a tile: a multiple of 64; the last one may have fewer.
   std::int64_t tile_elements = 64 * 1024;
-  /// How many multiprocessors of a GPU combine tiles beside the kernel that publishes them: at most half of them, which 0
-  /// takes.
-  int multiprocessors = 16;
+  /// On a GPU: how many blocks of threads, each on a multiprocessor, combine tiles beside the kernel that publishes them. 0: half
+  /// the multiprocessors, which is also the most.
+  int max_blocks = 16;
 };
 
 /// The handle through which a kernel publishes tiles: TiledAllreduce::device() makes it, kernels copy it. Small, trivially

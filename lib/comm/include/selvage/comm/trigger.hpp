@@ -56,9 +56,9 @@ class Window {
 
 /// An operation that waits for triggers.
 struct TriggeredTransfer {
-  enum class Direction { put, get };
+  enum class Kind { put, get };
 
-  Direction direction = Direction::put;
+  Kind kind = Kind::put;
   const Window* window = nullptr;  ///< at the target
   int target = 0;                  ///< rank; the kernel may choose another (TriggerPort::fire_target)
   /// This rank's end, in the window's kind of memory; must not change between firing and completion.

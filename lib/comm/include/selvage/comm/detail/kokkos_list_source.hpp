@@ -64,7 +64,7 @@ struct MarkRank {
     const std::int64_t rank = entries.rank_of(place);
     if (rank < 0) return;
     int* mark = named + rank;
-    if (peek(*mark) == 0) poke(*mark, 1);
+    if (load_relaxed(*mark) == 0) store_relaxed(*mark, 1);
   }
 };
 

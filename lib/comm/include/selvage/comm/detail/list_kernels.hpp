@@ -72,7 +72,7 @@ KOKKOS_INLINE_FUNCTION void report_fault(const ListProgram& program, int place, 
 }
 
 [[nodiscard]] KOKKOS_INLINE_FUNCTION bool has_failed(const ListProgram& program) {
-  return peek(program.state->failed) != 0;
+  return load_relaxed(program.state->failed) != 0;
 }
 
 /// By one thread: what the other rank has put must be what this one takes.

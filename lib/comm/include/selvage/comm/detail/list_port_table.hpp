@@ -28,7 +28,7 @@ struct ListPortPlace {
 /// write the same.
 struct ListPortState {
   std::uint64_t putting = 0;  ///< epoch of the last launch that put; by the first team of each such launch
-  std::uint64_t told =
+  std::uint64_t signalled =
       0;  ///< the last epoch that peers know of; by the first team of the next kernel that awaits
   std::uint64_t awaited = 0;  ///< the last epoch that a team has awaited
   std::uint32_t failed = 0;   ///< once set, kernels neither put nor wait

@@ -66,14 +66,14 @@ KOKKOS_INLINE_FUNCTION void publish_epoch(Flag& flag, std::uint64_t epoch) {
 /// Reads and writes a word of this device, or of this process, that other threads write at the same time. Orders nothing. On a
 /// GPU Kokkos::atomic_load() changes the word by nothing instead, and threads that ask at once stand in line.
 template <class Word>
-[[nodiscard]] KOKKOS_INLINE_FUNCTION Word peek(const Word& word) {
+[[nodiscard]] KOKKOS_INLINE_FUNCTION Word load_relaxed(const Word& word) {
   auto& shared = const_cast<Word&>(word);
   KOKKOS_IF_ON_DEVICE(
       (return cuda::atomic_ref<Word, cuda::thread_scope_device>(shared).load(cuda::memory_order_relaxed);))
   KOKKOS_IF_ON_HOST((return std::atomic_ref<Word>(shared).load(std::memory_order_relaxed);))
 }
 template <class Word>
-KOKKOS_INLINE_FUNCTION void poke(Word& word, Word value) {
+KOKKOS_INLINE_FUNCTION void store_relaxed(Word& word, Word value) {
   KOKKOS_IF_ON_DEVICE(
       (cuda::atomic_ref<Word, cuda::thread_scope_device>(word).store(value, cuda::memory_order_relaxed);))
   KOKKOS_IF_ON_HOST((std::atomic_ref<Word>(word).store(value, std::memory_order_relaxed);))

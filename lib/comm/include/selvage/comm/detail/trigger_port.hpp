@@ -132,7 +132,7 @@ class TriggerPort {
   /// The proxy's tail is read, across the bus, only when the ring looks full by what kernels know of it.
   KOKKOS_FUNCTION bool wait_for_room(std::uint64_t slot) const {
     if (has_room(slot, detail::acquire_word(*known_tail))) return true;
-    if (detail::peek(head[losses_word]) >= most_losses) return false;
+    if (detail::load_relaxed(head[losses_word]) >= most_losses) return false;
     return detail::poll_until(
         [&] {
           // Acquires that the proxy has read the entry that this slot overwrites.

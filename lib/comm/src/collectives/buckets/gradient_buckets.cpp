@@ -1,0 +1,43 @@
+#include "bucket_plan.hpp"
+#include "gpu/make_on_device.hpp"
+
+#include <selvage/comm/gradient_buckets.hpp>
+
+namespace selvage {
+
+std::shared_ptr<detail::BucketPlan> GradientBuckets::make_plan(const Context& context,
+                                                               const GradientBucketsOptions& options,
+                                                               detail::BucketParts&& parts) {
+  return detail::make_on_device<detail::BucketPlan>(context.device(), context.state(), options,
+                                                    std::move(parts));
+}
+
+GradientBuckets::GradientBuckets(GradientBuckets&&) noexcept = default;
+GradientBuckets& GradientBuckets::operator=(GradientBuckets&&) noexcept = default;
+GradientBuckets::~GradientBuckets() = default;
+
+void GradientBuckets::ready_on(detail::Executor& executor, int gradient) {
+  const detail::DeviceScope scope(plan_->device());
+  plan_->ready(executor, gradient);
+}
+std::span<const int> GradientBuckets::finish_all_but_last_on(detail::Executor& executor) {
+  const detail::DeviceScope scope(plan_->device());
+  return plan_->finish_all_but_last(executor);
+}
+void GradientBuckets::finish_on(detail::Executor& executor) {
+  const detail::DeviceScope scope(plan_->device());
+  plan_->finish(executor);
+}
+void GradientBuckets::check() const {
+  const detail::DeviceScope scope(plan_->device());
+  plan_->check();
+}
+std::vector<BucketReport> GradientBuckets::report() const {
+  const detail::DeviceScope scope(plan_->device());
+  return plan_->report();
+}
+std::string GradientBuckets::explain() const {
+  return plan_->explain();
+}
+
+}  // namespace selvage

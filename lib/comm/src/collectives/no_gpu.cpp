@@ -1,0 +1,46 @@
+#include "gpu/no_gpu.hpp"
+
+#include "algorithms/device_allreduce.hpp"
+#include "buckets/device_timeline.hpp"
+#include "tiles/tile_runner.hpp"
+
+namespace selvage::detail {
+
+std::unique_ptr<BucketTimeline> make_device_timeline(bool) {
+  refuse_gpus();
+}
+std::unique_ptr<AllreduceRunner> make_device_one_shot(const AllreduceParts&) {
+  refuse_gpus();
+}
+std::unique_ptr<AllreduceRunner> make_one_shot_ll128(const AllreduceParts&) {
+  refuse_gpus();
+}
+std::unique_ptr<AllreduceRunner> make_device_two_shot(const AllreduceParts&) {
+  refuse_gpus();
+}
+std::unique_ptr<AllreduceRunner> make_two_shot_ll128(const AllreduceParts&) {
+  refuse_gpus();
+}
+std::unique_ptr<AllreduceRunner> make_two_shot_push(const AllreduceParts&) {
+  refuse_gpus();
+}
+std::unique_ptr<AllreduceRunner> make_two_shot_copy_engine(const AllreduceParts&) {
+  refuse_gpus();
+}
+std::unique_ptr<AllreduceRunner> make_copy_engine(const AllreduceParts&) {
+  refuse_gpus();
+}
+std::unique_ptr<AllreduceRunner> make_multi_ring(const AllreduceParts&) {
+  refuse_gpus();
+}
+std::unique_ptr<AllreduceRunner> make_device_levels(const AllreduceParts&, const DeviceLevels&) {
+  refuse_gpus();
+}
+std::unique_ptr<TileRunner> make_device_tiles(TileParts&&) {
+  refuse_gpus();
+}
+std::string nccl_refusal() {
+  return no_gpus;
+}
+
+}  // namespace selvage::detail

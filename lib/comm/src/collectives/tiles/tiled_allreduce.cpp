@@ -1,0 +1,39 @@
+#include "gpu/make_on_device.hpp"
+#include "tile_plan.hpp"
+
+#include <selvage/comm/tiled_allreduce.hpp>
+
+namespace selvage {
+
+std::shared_ptr<detail::TilePlan> TiledAllreduce::make_plan(const detail::Executor& executor,
+                                                            const Context& context,
+                                                            const TiledAllreduceOptions& options,
+                                                            const detail::Elements& elements) {
+  return detail::make_on_device<detail::TilePlan>(context.device(), context.state(), executor, options,
+                                                  elements);
+}
+
+TiledAllreduce::TiledAllreduce(TiledAllreduce&&) noexcept = default;
+TiledAllreduce& TiledAllreduce::operator=(TiledAllreduce&&) noexcept = default;
+TiledAllreduce::~TiledAllreduce() = default;
+
+TilePort TiledAllreduce::device() const {
+  return plan_->port();
+}
+void TiledAllreduce::start_on(detail::Executor& executor) {
+  const detail::DeviceScope scope(plan_->device());
+  plan_->start(executor);
+}
+void TiledAllreduce::finish_on(detail::Executor& executor) {
+  const detail::DeviceScope scope(plan_->device());
+  plan_->finish(executor);
+}
+void TiledAllreduce::check() const {
+  const detail::DeviceScope scope(plan_->device());
+  plan_->check();
+}
+std::string TiledAllreduce::explain() const {
+  return plan_->explain();
+}
+
+}  // namespace selvage

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "layouts/run_copy.hpp"
+#include "links/path_selector.hpp"
+#include "runtime/context_state.hpp"
+#include "transfer_path.hpp"
+
+#include <selvage/comm/typed_transfer.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace selvage::detail {
+
+class ContextState;
+
+/// A TypedTransfer with the types taken off.
+class TransferPlan {
+ public:
+  TransferPlan(std::shared_ptr<ContextState> context, const Executor& executor,
+               const std::vector<TransferEnd>& sends, const std::vector<TransferEnd>& receives,
+               const TransferOptions& options);
+  TransferPlan(const TransferPlan&) = delete;
+  TransferPlan& operator=(const TransferPlan&) = delete;
+  /// Mappings are closed before any owner frees what is mapped: CUDA leaves the other order undefined.
+  ~TransferPlan();
+
+  [[nodiscard]] int device() const;
+  void start(Executor& executor);
+  void finish(Executor& executor);
+  void check() const;
+  [[nodiscard]] std::string explain() const;
+
+ private:
+  [[nodiscard]] TransferPart flatten_end(const TransferEnd& end, const char* what) const;
+  void add_ends(const std::vector<TransferEnd>& sends, const std::vector<TransferEnd>& receives);
+  [[nodiscard]] Partner& partner_of(int rank);
+  void lay_out_flags(const Executor& executor);
+  void greet(int tag);
+  void swap_cards(int tag);
+  [[nodiscard]] PartCard card_of(const TransferPart& part) const;
+  void require_same_number(const Partner& partner) const;
+  void require_matching(const Partner& partner) const;
+  [[nodiscard]] PairFacts facts_about(const Partner& partner) const;
+  [[nodiscard]] static std::int64_t mean_block_bytes(const Partner& partner);
+  [[nodiscard]] Path choose_path(const Partner& partner, const TransferOptions& options) const;
+  void make_paths(const Executor& executor, const TransferOptions& options, int tag);
+  [[noreturn]] void throw_late(const TransferStep& step) const;
+
+  std::shared_ptr<ContextState> context_;
+  Tags tags_;  ///< before what uses them, to go after it
+  bool on_host_;
+  LayoutCache& layouts_;
+  Buffer flags_;  ///< one Flags per partner, written by it
+  std::vector<Partner> partners_;
+  Partner self_;  ///< ends whose other end is this rank
+  std::unique_ptr<RunCopy> self_copy_;
+  std::vector<std::unique_ptr<TransferPath>> paths_;
+  std::string explanation_;
+  std::uint64_t epoch_ = 0;
+  bool in_flight_ = false;
+};
+
+}  // namespace selvage::detail

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "mapped_messages.hpp"
+#include "packed_block.hpp"
+#include "proxy/device_channel.hpp"
+#include "proxy/proxy_channel.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace selvage::detail {
+
+/// Initiations queue and kernel by way of the proxy: pack on the caller's instance, which then has the proxy
+/// send what was packed, by MPI or by a copy to mapped memory; the proxy receives likewise, and flags in host
+/// memory say what has arrived. One message per neighbour and field. On a GPU nothing blocks the host: small kernels write to the proxy's rings
+/// and wait for its flags.
+///
+/// Reuse of ghosts and buffers is guarded by order: this rank asks for its next message after it has unpacked
+/// the last, and packs again after what was sent has been let go of.
+class ProxyMessages final : public HaloTransport {
+ public:
+  ProxyMessages(const TransportParts& parts, Wire carrier);
+  ~ProxyMessages() override;
+
+  void start(const Step& step) override;
+  bool progress(const Step& step) override;
+  void append_contributions(std::size_t field, std::vector<Contribution>& contributions) const override;
+  void check() const override;
+  [[nodiscard]] std::string describe_late(const Step& step) const override;
+  void unmap() noexcept override;
+
+ private:
+  [[nodiscard]] std::vector<PlannedMessage> plan_messages(const TransportParts& parts) const;
+  void start_messages(const Step& step, CommandKind kind);
+  void pack(const Step& step);
+  void deliver(const Step& step, std::uint32_t message);
+  bool progress_on_device(const Step& step);
+
+  ContextState& context_;
+  Wire carrier_;
+  bool staged_;
+  std::vector<PackedPeer> peers_;
+  std::unique_ptr<MappedMessages> mapped_;  ///< of carrier mapped
+  std::unique_ptr<ProxyChannel> line_;
+  std::unique_ptr<DeviceChannel> device_channel_;  ///< null on hosts
+  std::vector<bool> is_delivered_;                 ///< by message, in this exchange
+  std::uint64_t waits_enqueued_ = 0;               ///< on a device: of this epoch
+  std::uint64_t completed_epoch_ = 0;
+};
+
+[[nodiscard]] inline bool is_started_by_proxy(Initiation initiation) {
+  return initiation == Initiation::queue || initiation == Initiation::kernel;
+}
+
+}  // namespace selvage::detail

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "runtime/peer_blocks.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace selvage::detail {
+
+/// Where a rank's puts go from now on. Written by the owner of the block, for the rank that puts.
+struct LandingCard {
+  SharedRange range;
+  std::int64_t block_bytes = 0;  ///< of each of the two blocks
+};
+
+/// How long a block of `before` bytes becomes that has to hold `bytes`: by half more, so that few operations grow it.
+[[nodiscard]] inline std::int64_t grown_landing_bytes(std::int64_t bytes, std::int64_t before) {
+  constexpr std::int64_t least = 4096;
+  constexpr std::int64_t alignment = 128;
+  const std::int64_t wanted = std::max({bytes, before * 3 / 2, least});
+  return (wanted + alignment - 1) / alignment * alignment;
+}
+
+}  // namespace selvage::detail

@@ -1,0 +1,309 @@
+// What ranks of a Context agree on, and how long they wait for each other.
+#include "context_state.hpp"
+#include "wait.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <exception>
+#include <set>
+#include <utility>
+
+namespace selvage::detail {
+namespace {
+
+/// The same on all ranks for the same text (FNV-1a).
+int number_of(std::string_view operation) {
+  std::uint32_t hash = 2166136261U;
+  for (const char each : operation) hash = (hash ^ static_cast<unsigned char>(each)) * 16777619U;
+  return static_cast<int>(hash);
+}
+
+/// A failure of one rank among several, for all to read.
+std::string with_rank(const std::string& message, int rank) {
+  const bool is_named = message.find(fmt::format("rank {}", rank)) != std::string::npos;
+  return is_named ? message : fmt::format("{} (on rank {})", message, rank);
+}
+
+}  // namespace
+
+void ContextState::enter_collective() {
+  // Publishes nothing but itself, to the ranks of this host: those that wait in vain tell who hasn't come.
+  if (entered_ != nullptr) release_epoch(*entered_, entered_->epoch + 1);
+  if (roll_call_) roll_call_->begin();
+}
+
+void ContextState::answer_roll_call() {
+  if (roll_call_) roll_call_->answer();
+}
+
+std::vector<int> ContextState::silent_ranks() {
+  // As long as a rank may be late that began to wait at another time.
+  constexpr std::chrono::milliseconds patience{1000};
+  return roll_call_ ? roll_call_->silent(patience) : std::vector<int>();
+}
+
+/// A collective call can't be cancelled: MPI still writes to its buffers when the late rank comes, so one
+/// that is given up leaves them behind.
+template <class Buffers>
+void ContextState::wait_collective(MPI_Request& request, std::unique_ptr<Buffers>& buffers,
+                                   std::string_view operation) {
+  try {
+    wait_request(request, [&] { return describe_missing(operation); });
+  } catch (const Error&) {
+    mark_broken();
+    static_cast<void>(buffers.release());
+    throw;
+  }
+}
+
+template <class T>
+std::vector<T> ContextState::gather(const T& mine, std::string_view operation) {
+  enter_collective();
+  struct Buffers {
+    T mine;
+    std::vector<T> all;
+  };
+  auto buffers = std::make_unique<Buffers>(Buffers{mine, std::vector<T>(size_)});
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallgather(&buffers->mine, sizeof(T), MPI_BYTE, buffers->all.data(), sizeof(T), MPI_BYTE,
+                           comm_, &request),
+            "MPI_Iallgather");
+  wait_collective(request, buffers, operation);
+  return std::move(buffers->all);
+}
+template std::vector<SharedRange> ContextState::gather(const SharedRange&, std::string_view);
+template std::vector<std::array<char, 128>> ContextState::gather(const std::array<char, 128>&,
+                                                                 std::string_view);
+
+/// The refusal of the lowest rank that has one. Collective.
+std::string ContextState::first_refusal(const std::string& mine) {
+  std::array<char, 256> text{};
+  fmt::format_to_n(text.data(), text.size() - 1, "{}", mine);
+  for (const auto& refusal : gather(text, "the construction of a Context")) {
+    if (refusal.front() != 0) return refusal.data();
+  }
+  return {};
+}
+
+ContextState::Messages::~Messages() {
+  if (!are_done()) static_cast<void>(new std::vector<std::shared_ptr<void>>(std::move(memory)));
+}
+
+bool ContextState::Messages::are_done() const {
+  return std::ranges::all_of(requests, [](MPI_Request request) { return request == MPI_REQUEST_NULL; });
+}
+
+MPI_Request* ContextState::Messages::add(int rank) {
+  ranks.push_back(rank);
+  return &requests.emplace_back(MPI_REQUEST_NULL);
+}
+
+void ContextState::wait_messages(Messages& messages, std::string_view purpose) {
+  std::vector<int> completed(messages.requests.size());
+  const auto done = [&] {
+    int count = 0;
+    answer_roll_call();
+    check_mpi(MPI_Testsome(static_cast<int>(messages.requests.size()), messages.requests.data(), &count,
+                           completed.data(), MPI_STATUSES_IGNORE),
+              "MPI_Testsome");
+    return messages.are_done();
+  };
+  const auto late = [&] {
+    std::set<int> ranks;
+    for (std::size_t i = 0; i < messages.ranks.size(); ++i) {
+      if (messages.requests[i] != MPI_REQUEST_NULL) ranks.insert(messages.ranks[i]);
+    }
+    return fmt::format("rank {} {}", fmt::join(ranks, ", rank "), purpose);
+  };
+  try {
+    wait_until(planning_timeout_, yields_, done, late);
+  } catch (const Error&) {
+    mark_broken();
+    throw;
+  }
+}
+
+void ContextState::wait_request(MPI_Request& request, const std::function<std::string()>& what) {
+  const auto done = [&] {
+    int completed = 0;
+    answer_roll_call();
+    check_mpi(MPI_Test(&request, &completed, MPI_STATUS_IGNORE), "MPI_Test");
+    return completed != 0;
+  };
+  wait_until(planning_timeout_, yields_, done, what);
+}
+
+std::string ContextState::describe_missing(std::string_view operation) {
+  std::string late;
+  for (const PeerEntered& peer : peers_entered_) {
+    const std::uint64_t seen = acquire_epoch(*reinterpret_cast<const Flag*>(peer.flag.data));
+    if (has_reached(seen, entered_->epoch)) continue;
+    late += fmt::format("{}rank {} (collective call {} wanted, {} seen)", late.empty() ? "" : ", ", peer.rank,
+                        entered_->epoch, seen);
+  }
+  if (!late.empty()) return fmt::format("{} to enter {}", late, operation);
+  // Ranks of other hosts publish nothing that is seen here, and one that has come may have stopped since.
+  const std::vector<int> silent = silent_ranks();
+  if (silent.empty()) return fmt::format("MPI to end {}, in which all ranks still wait", operation);
+  return fmt::format("rank {} in {} (no answer)", fmt::join(silent, ", rank "), operation);
+}
+
+void ContextState::agree(const std::optional<Error>& failure, std::string_view operation) {
+  enter_collective();
+  struct Vote {
+    int failed_rank;  ///< lowest of all; as many as there are for none
+    int has_failed;
+    int operation;
+    int inverse;  ///< of the operation's number: its smallest is the largest operation's
+  };
+  constexpr int numbers = sizeof(Vote) / sizeof(int);
+  struct Votes {
+    Vote mine;
+    Vote lowest;
+  };
+  const int number = number_of(operation);
+  auto votes = std::make_unique<Votes>(
+      Votes{{failure ? rank_ : size_, failure ? 1 : 0, number, ~number}, {size_, 0, number, ~number}});
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallreduce(&votes->mine, &votes->lowest, numbers, MPI_INT, MPI_MIN, comm_, &request),
+            "MPI_Iallreduce");
+  wait_collective(request, votes, operation);
+  const Vote& lowest = votes->lowest;
+  if (lowest.operation != ~lowest.inverse) throw_different_operations(operation);
+  if (lowest.failed_rank < size_)
+    throw_failure_of(lowest.failed_rank, lowest.has_failed != 0, failure, operation);
+}
+
+/// The next collective calls of these ranks wouldn't match: MPI would end the program, or wait.
+void ContextState::throw_different_operations(std::string_view operation) {
+  std::array<char, 128> name{};
+  operation.copy(name.data(), name.size() - 1);
+  const auto names = gather(name, operation);
+  const auto other = std::ranges::find_if(names, [&](const auto& each) { return each != names.front(); });
+  throw Error(ErrorKind::usage,
+              fmt::format("ranks don't make the same calls in the same order: rank 0 is in {}, rank {} in {}",
+                          names.front().data(), other - names.begin(), other->data()));
+}
+
+/// Throws one rank's failure on all.
+void ContextState::throw_failure_of(int failed, bool have_all_failed, const std::optional<Error>& own,
+                                    std::string_view operation) {
+  struct Message {
+    int kind;
+    int native_code;
+    char text[1024];
+  };
+  auto shared_message = std::make_unique<Message>();
+  Message& message = *shared_message;
+  if (failed == rank_) {
+    message.kind = static_cast<int>(own->kind());
+    message.native_code = own->native_code();
+    const std::string text = have_all_failed ? own->message() : with_rank(own->message(), rank_);
+    text.copy(message.text, sizeof message.text - 1);
+  }
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibcast(&message, sizeof message, MPI_BYTE, failed, comm_, &request), "MPI_Ibcast");
+  wait_collective(request, shared_message, operation);
+  throw Error(static_cast<ErrorKind>(message.kind), message.text, message.native_code);
+}
+
+/// On a communicator of its own: on comm_ a call that another rank gave up may still be open, which this one would match;
+/// here it can only match another parting, where some ranks skip theirs.
+void ContextState::try_barrier(std::chrono::milliseconds longest,
+                               const std::function<void()>& progress) noexcept {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized || std::uncaught_exceptions() != 0) return;
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (MPI_Ibarrier(parting_comm_, &request) != MPI_SUCCESS || !completes_within(longest, request, progress))
+    mark_broken();
+}
+
+void ContextState::try_barrier() noexcept {
+  try_barrier(parting_time, [] {});
+}
+
+bool ContextState::completes_within(std::chrono::milliseconds longest, MPI_Request& request,
+                                    const std::function<void()>& progress) noexcept {
+  const auto end = std::chrono::steady_clock::now() + longest;
+  int done = 0;
+  while (done == 0 && std::chrono::steady_clock::now() < end) {
+    if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
+    progress();
+    if (done == 0) sched_yield();
+  }
+  return done != 0;
+}
+
+void ContextState::all_or_none(std::string_view operation, const std::function<void()>& step) {
+  std::optional<Error> failure;
+  try {
+    step();
+  } catch (const Error& error) {
+    // A rank that ran out of time can't expect the others to agree with it in time.
+    if (error.kind() == ErrorKind::timeout) throw;
+    failure = error;
+  } catch (const std::exception& error) {
+    // Kokkos found no memory, say. The others must hear of that as well.
+    failure = Error(ErrorKind::unsupported, fmt::format("{}: {}", operation, error.what()));
+  }
+  agree(failure, operation);
+}
+
+std::vector<ContextState::Extremes> ContextState::extremes(const std::vector<int>& values,
+                                                           std::string_view operation) {
+  enter_collective();
+  struct ValueRank {
+    int value;
+    int rank;
+  };
+  struct Buffers {
+    std::vector<ValueRank> mine;
+    std::vector<ValueRank> smallest;
+    std::vector<ValueRank> largest;
+  };
+  const int count = static_cast<int>(values.size());
+  auto buffers = std::make_unique<Buffers>();
+  for (const int value : values) buffers->mine.push_back({value, rank_});
+  buffers->smallest.resize(count);
+  buffers->largest.resize(count);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallreduce(buffers->mine.data(), buffers->smallest.data(), count, MPI_2INT, MPI_MINLOC, comm_,
+                           &request),
+            "MPI_Iallreduce");
+  wait_collective(request, buffers, operation);
+  check_mpi(MPI_Iallreduce(buffers->mine.data(), buffers->largest.data(), count, MPI_2INT, MPI_MAXLOC, comm_,
+                           &request),
+            "MPI_Iallreduce");
+  wait_collective(request, buffers, operation);
+  std::vector<Extremes> result;
+  for (int i = 0; i < count; ++i) {
+    const ValueRank& smallest = buffers->smallest[i];
+    const ValueRank& largest = buffers->largest[i];
+    result.push_back({smallest.value, smallest.rank, largest.value, largest.rank});
+  }
+  return result;
+}
+
+std::string ContextState::broadcast(const std::string& text, std::string_view operation) {
+  enter_collective();
+  struct Buffers {
+    int bytes;
+    std::string text;
+  };
+  auto buffers = std::make_unique<Buffers>(Buffers{static_cast<int>(text.size()), text});
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibcast(&buffers->bytes, 1, MPI_INT, 0, comm_, &request), "MPI_Ibcast");
+  wait_collective(request, buffers, operation);
+  buffers->text.resize(static_cast<std::size_t>(buffers->bytes));
+  check_mpi(MPI_Ibcast(buffers->text.data(), buffers->bytes, MPI_BYTE, 0, comm_, &request), "MPI_Ibcast");
+  wait_collective(request, buffers, operation);
+  return std::move(buffers->text);
+}
+
+}  // namespace selvage::detail

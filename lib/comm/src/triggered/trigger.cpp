@@ -1,0 +1,130 @@
+#include "gpu/make_on_device.hpp"
+#include "proxy/command_queue.hpp"
+#include "proxy/trigger_engine.hpp"
+
+#include <selvage/comm/trigger.hpp>
+
+namespace selvage {
+namespace detail {
+namespace {
+
+std::shared_ptr<ContextState> require_own_device(std::shared_ptr<ContextState> context,
+                                                 const Executor& executor) {
+  context->require_own_device(executor);
+  return context;
+}
+
+MemoryKind memory_of(const Executor& executor) {
+  return executor.runs_on_host() ? MemoryKind::host : MemoryKind::device;
+}
+
+}  // namespace
+
+struct TriggerOwner {
+  TriggerOwner(std::shared_ptr<ContextState> shared, const Executor& executor,
+               const Triggers::Options& options)
+      : context(require_own_device(std::move(shared), executor)),
+        engine(*context, executor, options.ids, options.ring_entries,
+               proxy_of(*context).make_sender(memory_of(executor))) {}
+  [[nodiscard]] int device() const { return context->device(); }
+
+  std::shared_ptr<ContextState> context;
+  TriggerEngine engine;
+};
+
+struct CommandOwner {
+  CommandOwner(std::shared_ptr<ContextState> shared, const Executor& executor, const WindowState& window,
+               const CommandRings::Sizes& sizes)
+      : context(require_own_device(std::move(shared), executor)), rings(*context, executor, sizes, &window) {}
+  [[nodiscard]] int device() const { return context->device(); }
+
+  std::shared_ptr<ContextState> context;
+  CommandRings rings;
+};
+
+namespace {
+
+NetworkOperation transfer_operation(const TriggeredTransfer& transfer) {
+  if (transfer.window == nullptr) throw Error(ErrorKind::usage, "a TriggeredTransfer without a window");
+  const WindowState& window = transfer.window->state();
+  window.require_inside(transfer.offset, transfer.bytes);
+  if (transfer.arrival) window.require_inside(*transfer.arrival, sizeof(std::uint64_t));
+  return {.kind = transfer.kind == TriggeredTransfer::Kind::put ? NetworkOperation::Kind::put
+                                                                : NetworkOperation::Kind::get,
+          .target = transfer.target,
+          .local = static_cast<std::byte*>(transfer.local),
+          .bytes = transfer.bytes,
+          .unit_bytes = transfer.unit_bytes,
+          .offset = transfer.offset,
+          .arrival = transfer.arrival.value_or(NetworkOperation::no_arrival),
+          .window = window.id};
+}
+
+}  // namespace
+}  // namespace detail
+
+Triggers::Triggers(const detail::Executor& executor, const Context& context, const Options& options)
+    : owner_(detail::make_on_device<detail::TriggerOwner>(context.device(), context.state(), executor,
+                                                          options)) {}
+Triggers::Triggers(Triggers&&) noexcept = default;
+Triggers& Triggers::operator=(Triggers&&) noexcept = default;
+Triggers::~Triggers() = default;
+
+void Triggers::add(TriggerTag tag, const TriggeredTransfer& transfer, std::uint64_t threshold) {
+  const detail::DeviceScope scope(owner_->device());
+  owner_->engine.add(tag, detail::transfer_operation(transfer), threshold);
+}
+void Triggers::add_for_all_epochs(std::uint32_t id, const TriggeredTransfer& transfer,
+                                  std::uint64_t threshold) {
+  const detail::DeviceScope scope(owner_->device());
+  const detail::NetworkOperation operation = detail::transfer_operation(transfer);
+  owner_->engine.add_for_all_epochs(id, {&operation, 1}, threshold);
+}
+TriggerPort Triggers::device() const {
+  return owner_->engine.port();
+}
+bool Triggers::has_thread() const {
+  return owner_->engine.has_thread();
+}
+void Triggers::progress() {
+  const detail::DeviceScope scope(owner_->device());
+  owner_->engine.progress();
+}
+void Triggers::check() {
+  const detail::DeviceScope scope(owner_->device());
+  owner_->engine.check();
+}
+Triggers::Leftovers Triggers::leftovers() {
+  const detail::DeviceScope scope(owner_->device());
+  const auto found = owner_->engine.leftovers();
+  return {found.surplus, found.orphaned, found.unfinished};
+}
+
+CommandQueue::CommandQueue(const detail::Executor& executor, const Context& context, const Window& window,
+                           const Options& options)
+    : owner_(detail::make_on_device<detail::CommandOwner>(
+          context.device(), context.state(), executor, window.state(),
+          detail::CommandRings::Sizes{.rings = options.rings,
+                                      .capacity = options.slots,
+                                      .service_threads = options.service_threads,
+                                      .placement = options.placement})) {}
+CommandQueue::CommandQueue(CommandQueue&&) noexcept = default;
+CommandQueue& CommandQueue::operator=(CommandQueue&&) noexcept = default;
+CommandQueue::~CommandQueue() = default;
+
+CommandPort CommandQueue::device() const {
+  return owner_->rings.port();
+}
+bool CommandQueue::has_threads() const {
+  return owner_->rings.has_threads();
+}
+void CommandQueue::progress() {
+  const detail::DeviceScope scope(owner_->device());
+  owner_->rings.progress();
+}
+void CommandQueue::check() {
+  const detail::DeviceScope scope(owner_->device());
+  owner_->rings.check();
+}
+
+}  // namespace selvage
