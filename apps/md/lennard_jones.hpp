@@ -282,7 +282,6 @@ struct HalfForces {
       Kokkos::atomic_sub(&sum.z, f.z);
     }
   }
-
 };
 
 /// Whether sums take a pass of their own. In threads of hosts, GCC contracts the loop that also sums into other fused multiply-adds
