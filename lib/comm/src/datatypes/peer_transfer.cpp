@@ -1,4 +1,5 @@
 #include "device_transfer.hpp"
+#include "layouts/run_copy.hpp"
 #include "runtime/context_state.hpp"
 #include "runtime/kokkos_runtime.hpp"
 #include "transfer_path.hpp"

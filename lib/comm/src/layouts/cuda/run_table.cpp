@@ -25,7 +25,7 @@ std::uint32_t word_bytes(const CopyRun& run) {
   return 1U << std::countr_zero(bits | widest);
 }
 
-CopyRun part_of(CopyRun run, std::int64_t first, std::int64_t count) {
+CopyRun some_blocks_of(CopyRun run, std::int64_t first, std::int64_t count) {
   run.source += first * run.source_stride;
   run.target += first * run.target_stride;
   run.count = count;
@@ -57,14 +57,14 @@ void sort_in(const CopyRun& run, std::vector<CopyRun>& short_runs, std::vector<C
   if (run.bytes < long_block_bytes) {
     const std::int64_t most = std::max<std::int64_t>(1, most_items_per_run / run.bytes);
     for (std::int64_t first = 0; first < run.count; first += most)
-      short_runs.push_back(part_of(run, first, std::min(most, run.count - first)));
+      short_runs.push_back(some_blocks_of(run, first, std::min(most, run.count - first)));
     return;
   }
   if (run.bytes <= piece_bytes) {
     long_runs.push_back(run);
   } else if (run.count <= run.bytes / piece_bytes) {
     for (std::int64_t block = 0; block < run.count; ++block)
-      cut_block(part_of(run, block, 1), short_runs, long_runs);
+      cut_block(some_blocks_of(run, block, 1), short_runs, long_runs);
   } else {
     cut_all_blocks(run, short_runs, long_runs);
   }
