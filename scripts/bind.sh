@@ -50,7 +50,9 @@ move_to_cores() {
   # taskset counts up to the number of a thread, however large.
   elif ! [[ $cpus =~ ^[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*$ ]] ||
     ! taskset --cpu-list --pid "$cpus" $$ >/dev/null 2>&1; then
-    echo "bind.sh: rank $rank can't run on $cpus, as $1 says: its cores stay as they are" >&2
+    # What stands in a file may be anything: control characters are not for a terminal.
+    cpus=${cpus//[^[:print:]]/?}
+    echo "bind.sh: rank $rank can't run on ${cpus:0:80}, as $1 says: its cores stay as they are" >&2
   fi
 }
 

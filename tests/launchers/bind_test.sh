@@ -41,6 +41,10 @@ expect "rank 0, .* gpu 6, cores $first_cpu sees 6" PMI_RANK=0 MPI_LOCALRANKID=0 
 expect "rank 1 can't run on 4095, as .*: its cores stay .* rank 1, " PMI_RANK=1 -- --cores "$lists"
 echo 9223372036854775807.1 >"$lists.large"
 expect "rank 0 can't run on 9223372036854775807.1, as .* rank 0, " PMI_RANK=0 -- --cores "$lists.large"
+# Control characters of a damaged file don't reach the terminal.
+printf '\020j\033\n' >"$lists.damaged"
+expect "rank 0 can't run on [?]j[?], as .* rank 0, " PMI_RANK=0 -- --cores "$lists.damaged"
+rm -f "$lists.damaged"
 rm -f "$lists.large"
 expect 'names no cores for rank 2: they stay .* rank 2, ' PMI_RANK=2 -- --cores "$lists"
 expect '/none names no cores for rank 0: ' PMI_RANK=0 -- --cores /none
