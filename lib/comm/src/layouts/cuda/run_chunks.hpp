@@ -72,7 +72,7 @@ __device__ inline void copy_long(const DeviceRun& run, std::uint64_t item, std::
   }
 }
 
-/// What one block of threads does.
+/// Copies one chunk, by all threads of the block.
 __device__ inline void copy_chunk_of_runs(const RunProgram& program, const RunChunk& chunk) {
   const DeviceRun* runs = program.runs + chunk.first_run;
   if (chunk.by_warp) {
