@@ -33,7 +33,12 @@ set(SELVAGE_TEST_ENVIRONMENT
 # Only a test that hangs takes so long, on the slowest of machines.
 set(SELVAGE_TEST_LIMIT_S 900)
 
+# Ranks that wait for each other leave a core idle now and then: a job of three or more leaves a place of scripts/test.sh's four
+# (on two cores) to a test of one process.
 function(selvage_finish_test name labels processors environment properties)
+  if(processors GREATER 3)
+    set(processors 3)
+  endif()
   set_tests_properties(
     ${name} PROPERTIES LABELS "${labels}" TIMEOUT ${SELVAGE_TEST_LIMIT_S} PROCESSORS "${processors}"
                        ENVIRONMENT "${SELVAGE_TEST_ENVIRONMENT};${environment}")

@@ -13,7 +13,7 @@ Builds in build/PRESET and runs all tests but those labelled full, which take lo
   --full   run those labelled full alone
 
 Prints at the end which tests were skipped, and why. SELVAGE_JOBS (the number of cores) bounds the compilers that run at a
-time, and with one more the tests.
+time, and with two more the tests.
 EOF
 }
 
@@ -31,8 +31,8 @@ run_tests() {
   shift
   export TEST_SLOWNESS
   TEST_SLOWNESS=$(slowness)
-  # One more than cores: tests of single processes then run beside those whose ranks wait for each other.
-  ctest --preset "$preset" --parallel "$((jobs + 1))" "$@"
+  # Two more than cores: tests of single processes then run beside those whose ranks wait for each other.
+  ctest --preset "$preset" --parallel "$((jobs + 2))" "$@"
 }
 
 # Kept beside ctest's own, which the next run overwrites.
