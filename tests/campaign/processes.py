@@ -10,6 +10,8 @@ import uuid
 # The programs remark on variables with their own prefix that nothing reads.
 VARIABLE = "CAMPAIGN_JOB"
 POLL_S = 0.05
+# A process that was killed ends when the kernel gets round to it, on a busy machine late.
+END_S = 60
 # A rank without a launcher otherwise starts a daemon of its own, which takes longer than the program.
 ALONE = {"OMPI_MCA_ess_singleton_isolated": "1"}
 
@@ -98,14 +100,13 @@ class Job:
 
     def end(self):
         """Kills what is left of the job."""
-        for _ in range(100):
-            left = self.processes()
-            if not left and self.ended():
-                return
+        limit = time.monotonic() + END_S
+        while (left := self.processes()) or not self.ended():
+            if time.monotonic() > limit:
+                raise RuntimeError(f"processes {left} can't be ended")
             for pid in left:
                 send(pid, signal.SIGKILL)
-            self.wait(POLL_S)
-        raise RuntimeError(f"processes {left} can't be ended")
+            time.sleep(POLL_S)
 
     def stdout(self):
         return self.stdout_path.read_bytes()
