@@ -82,13 +82,13 @@ class DeferredRing : public testing::Test {
     result.shape = {.axes = 1, .extents = {cells, 1, 1}, .width = {{{1, 1}, {0, 0}, {0, 0}}}};
     for (int rank = 0; rank < context_.size(); ++rank) {
       Neighbour neighbour{rank, {}};
-      if (rank == left()) neighbour.links.push_back(link(result.shape, centre - 1));
-      if (rank == right()) neighbour.links.push_back(link(result.shape, centre + 1));
-      if (!neighbour.links.empty()) result.neighbours.push_back(std::move(neighbour));
+      if (rank == left()) neighbour.boundaries.push_back(boundary(result.shape, centre - 1));
+      if (rank == right()) neighbour.boundaries.push_back(boundary(result.shape, centre + 1));
+      if (!neighbour.boundaries.empty()) result.neighbours.push_back(std::move(neighbour));
     }
     return result;
   }
-  static Link link(const Shape& shape, Direction direction) {
+  static Boundary boundary(const Shape& shape, Direction direction) {
     return {direction, owned_region(shape, direction), ghost_region(shape, direction),
             ghost_region(shape, opposite(direction))};
   }

@@ -37,9 +37,50 @@ TEST(TypedTransfer, PacksScatteredElementsOnHostsAndCopiesBlocks) {
   const auto expect = [](const std::string& explained, const std::string& part) {
     EXPECT_NE(explained.find(part), std::string::npos) << explained;
   };
-  expect(doubles_in_blocks(1, true), ": ring, 800 B");
-  expect(doubles_in_blocks(64, true), ": peer, 51200 B");
+  expect(doubles_in_blocks(1, true), ": ring, stream, 800 B");
+  expect(doubles_in_blocks(64, true), ": peer, stream, 51200 B");
   expect(doubles_in_blocks(64, false), "by units of host memory; not peer: View");
+}
+
+std::string refusal_around_a_ring(const Context& context, ErrorKind kind, const TransferOptions& options) {
+  const Bytes bytes(context, 8);
+  const Datatype element = Datatype::of<double>();
+  const int after = (context.rank() + 1) % context.size();
+  const int before = (context.rank() + context.size() - 1) % context.size();
+  return message_on_all_ranks(kind, [&] {
+    const TypedTransfer transfer(Space(), context, {transfer_end(after, bytes.view(), element)},
+                                 {transfer_end(before, bytes.view(), element)}, options);
+  });
+}
+
+TEST(TypedTransfer, SaysWhyAnInitiationIsRefused) {
+  const Context context(MPI_COMM_WORLD);
+  if (context.size() == 1 || !this_job().is_on_one_host()) GTEST_SKIP() << "needs two ranks of a host";
+  const auto refusal = [&](Transport transport, Initiation initiation) {
+    return refusal_around_a_ring(context, ErrorKind::unsupported,
+                                 {.transport = transport, .initiation = initiation});
+  };
+  const auto expect = [](const std::string& message, const std::string& part) {
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  };
+  expect(refusal(Transport::ring, Initiation::queue), "not ring: units are moved by the caller");
+  expect(refusal(Transport::peer, Initiation::kernel), "not peer: kernels start no typed transfer");
+  expect(refusal(Transport::mpi_staged, Initiation::kernel),
+         "not mpi_staged: kernels start no typed transfer");
+}
+
+TEST(TypedTransfer, NamesPartnersWhoseOptionsDiffer) {
+  const Context context(MPI_COMM_WORLD);
+  if (context.size() == 1) GTEST_SKIP() << "needs two ranks";
+  TransferOptions options;
+  if (context.rank() == 0) options.initiation = Initiation::queue;
+  const std::string message = refusal_around_a_ring(context, ErrorKind::usage, options);
+  EXPECT_NE(message.find("option initiation of a TypedTransfer is "), std::string::npos) << message;
+  EXPECT_NE(message.find("queue on rank 0"), std::string::npos) << message;
+  options = {};
+  if (context.rank() == 0) options.transport = Transport::mpi_staged;
+  EXPECT_NE(refusal_around_a_ring(context, ErrorKind::usage, options).find("mpi_staged on rank 0"),
+            std::string::npos);
 }
 
 TEST(TypedTransfer, NamesTheRankThatIsLateInARing) {

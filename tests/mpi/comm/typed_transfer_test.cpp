@@ -59,6 +59,11 @@ struct Form {
   std::optional<Transport> transport;
   bool is_shared;
   std::size_t ring_unit_bytes = 0;
+  std::optional<Initiation> initiation = {};
+
+  [[nodiscard]] TransferOptions options() const {
+    return {.transport = transport, .initiation = initiation, .ring_unit_bytes = ring_unit_bytes};
+  }
 };
 
 /// Whether a form can reach all ranks of this job, by how its transport reaches them.
@@ -79,8 +84,7 @@ std::optional<Error> refusal_of(const Form& form, const Context& context) {
   const int before = (context.rank() + context.size() - 1) % context.size();
   return thrown_by([&] {
     const TypedTransfer transfer(Space(), context, {transfer_end(after, bytes.view(), element)},
-                                 {transfer_end(before, bytes.view(), element)},
-                                 {.transport = form.transport, .ring_unit_bytes = form.ring_unit_bytes});
+                                 {transfer_end(before, bytes.view(), element)}, form.options());
   });
 }
 
@@ -89,9 +93,7 @@ class TypedTransfers : public testing::TestWithParam<Form> {
   [[nodiscard]] int rank() const { return context_.rank(); }
   [[nodiscard]] int after() const { return (rank() + 1) % context_.size(); }
   [[nodiscard]] int before() const { return (rank() + context_.size() - 1) % context_.size(); }
-  [[nodiscard]] TransferOptions options() const {
-    return {.transport = GetParam().transport, .ring_unit_bytes = GetParam().ring_unit_bytes};
-  }
+  [[nodiscard]] static TransferOptions options() { return GetParam().options(); }
 
   void SetUp() override {
     if (must_run(GetParam())) return;
@@ -344,7 +346,10 @@ const std::vector<Form> every_form{{"chosen", {}, true},
                                    {"mpi_staged", Transport::mpi_staged, true},
                                    {"unshared_memory", {}, false},
                                    {"ring", Transport::ring, false},
-                                   {"ring_of_short_units", Transport::ring, true, 100}};
+                                   {"ring_of_short_units", Transport::ring, true, 100},
+                                   {"peer_queue", Transport::peer, true, 0, Initiation::queue},
+                                   {"mpi_direct_queue", Transport::mpi_direct, true, 0, Initiation::queue},
+                                   {"mpi_staged_queue", Transport::mpi_staged, true, 0, Initiation::queue}};
 
 INSTANTIATE_TEST_SUITE_P(EveryPath, TypedTransfers, testing::ValuesIn(cases_where(every_form, can_run)),
                          name_of);
@@ -359,7 +364,7 @@ INSTANTIATE_TEST_SUITE_P(EveryPath, TypedTransfersOfSeveralRanks, testing::Value
 TEST(TypedTransferForms, AreRefusedWhereTheyDontRun) {
   const Context context(MPI_COMM_WORLD);
   const LeastCases least{
-      .on_one_host = 7, .on_several_hosts = 4, .on_gpus_of_one_host = 6, .on_gpus_of_several_hosts = 3};
+      .on_one_host = 10, .on_several_hosts = 6, .on_gpus_of_one_host = 8, .on_gpus_of_several_hosts = 4};
   EXPECT_GE(cases_where(every_form, must_run).size(), least.here(!on_host));
   for (const Form& form : every_form) {
     if (can_run(form)) continue;

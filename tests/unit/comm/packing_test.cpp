@@ -19,8 +19,8 @@ Neighbour all_around() {
   Neighbour neighbour;
   for (Direction direction = 9; direction < 18; ++direction) {
     if (direction == centre) continue;
-    neighbour.links.push_back({direction, owned_region(shape, direction), ghost_region(shape, direction),
-                               ghost_region(shape, opposite(direction))});
+    neighbour.boundaries.push_back({direction, owned_region(shape, direction), ghost_region(shape, direction),
+                                    ghost_region(shape, opposite(direction))});
   }
   return neighbour;
 }
@@ -47,8 +47,8 @@ TEST(Packing, LaysTheGhostsOfOneSideOutAsTheOwnedCellsOfTheOther) {
   const Owned doubles(8, 0);
   const Owned shorts(2, 3);
   const std::vector<Field> fields{doubles.field, shorts.field};
-  const Packing owned(all_around(), fields, axes, LinkSide::owned);
-  const Packing ghost(all_around(), fields, axes, LinkSide::ghost);
+  const Packing owned(all_around(), fields, axes, BoundarySide::owned);
+  const Packing ghost(all_around(), fields, axes, BoundarySide::ghost);
   EXPECT_EQ(owned.bytes(), ghost.bytes());
   for (std::size_t f = 0; f < fields.size(); ++f) {
     EXPECT_EQ(owned.field_begin(f), ghost.field_begin(f));
@@ -68,7 +68,7 @@ TEST(Packing, StartsEachFieldWhereItsElementsAreAligned) {
   const Owned shorts(2, 0);
   const Owned pairs(16, 0);
   const std::vector<Field> fields{bytes.field, doubles.field, shorts.field, pairs.field};
-  const Packing packing(all_around(), fields, axes, LinkSide::owned);
+  const Packing packing(all_around(), fields, axes, BoundarySide::owned);
   for (std::size_t f = 0; f < fields.size(); ++f) {
     for (const auto& slot : packing.slots(f)) EXPECT_EQ(slot.offset_bytes % fields[f].element_bytes, 0);
   }
@@ -78,7 +78,7 @@ TEST(Packing, CountsThePayloadWithoutGaps) {
   const Owned bytes(1, 3);
   const Owned doubles(8, 0);
   const std::vector<Field> fields{bytes.field, doubles.field};
-  const Packing packing(all_around(), fields, axes, LinkSide::owned);
+  const Packing packing(all_around(), fields, axes, BoundarySide::owned);
   std::int64_t cells = 0;
   for (const auto& slot : packing.slots(1)) cells += slot.region.elements();
   EXPECT_EQ(packing.payload_bytes(), cells * (3 + 8));
@@ -88,7 +88,7 @@ TEST(Packing, SlotsOfOneBlockDoNotOverlapAndStayInside) {
   const Owned shorts(2, 3);
   const Owned odd(12, 0);
   const std::vector<Field> fields{shorts.field, odd.field};
-  const Packing packing(all_around(), fields, axes, LinkSide::owned);
+  const Packing packing(all_around(), fields, axes, BoundarySide::owned);
   std::vector<int> used(packing.bytes(), 0);
   for (std::size_t f = 0; f < fields.size(); ++f) {
     for (const auto& slot : packing.slots(f)) {
@@ -103,22 +103,22 @@ TEST(Packing, SlotsOfOneBlockDoNotOverlapAndStayInside) {
 TEST(Packing, LeavesOutWhatAOneSidedWidthDoesNotSend) {
   const Shape one_sided{.axes = 1, .extents = {5, 1, 1}, .width = {{{2, 0}, {0, 0}, {0, 0}}}};
   Neighbour right;
-  right.links.push_back({centre + 1, owned_region(one_sided, centre + 1), ghost_region(one_sided, centre + 1),
-                         ghost_region(one_sided, centre - 1)});
+  right.boundaries.push_back({centre + 1, owned_region(one_sided, centre + 1),
+                              ghost_region(one_sided, centre + 1), ghost_region(one_sided, centre - 1)});
   Field field;
   field.rank = 1;
   field.extents = {7, 1, 1, 1};
   field.element_bytes = 4;
   const std::vector<Field> fields{field};
-  EXPECT_EQ(Packing(right, fields, 1, LinkSide::owned).payload_bytes(), 2 * 4);
-  EXPECT_EQ(Packing(right, fields, 1, LinkSide::ghost).bytes(), 0);
-  EXPECT_TRUE(Packing(right, fields, 1, LinkSide::ghost).slots(0).empty());
+  EXPECT_EQ(Packing(right, fields, 1, BoundarySide::owned).payload_bytes(), 2 * 4);
+  EXPECT_EQ(Packing(right, fields, 1, BoundarySide::ghost).bytes(), 0);
+  EXPECT_TRUE(Packing(right, fields, 1, BoundarySide::ghost).slots(0).empty());
 }
 
 TEST(Packing, HasOneContributionPerDirectionAndInElementsOfTheField) {
   Owned doubles(8, 0);
   const std::vector<Field> fields{doubles.field};
-  const Packing owned(all_around(), fields, axes, LinkSide::owned);
+  const Packing owned(all_around(), fields, axes, BoundarySide::owned);
   std::vector<std::byte> block(owned.bytes());
   const auto contributions = contributions_of(owned, 0, doubles.field, block.data());
   ASSERT_EQ(contributions.size(), 8U);

@@ -4,7 +4,7 @@
 
 namespace selvage::detail {
 
-std::unique_ptr<TransferPath> make_device_peer_transfer(const TransferParts&) {
+std::unique_ptr<Link> make_device_peer_transfer(const TransferParts&) {
   refuse_gpus();
 }
 

@@ -1,8 +1,8 @@
 #include "device_transfer.hpp"
-#include "layouts/run_copy.hpp"
+#include "layouts/prepared_copy.hpp"
 #include "runtime/context_state.hpp"
 #include "runtime/kokkos_runtime.hpp"
-#include "transfer_path.hpp"
+#include "transfer_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -38,7 +38,7 @@ PeerPut make_peer_put(ContextState& context, const Partner& partner) {
 
 namespace {
 
-class PeerTransfer final : public TransferPath {
+class PeerTransfer final : public Link {
  public:
   explicit PeerTransfer(const TransferParts& parts) {
     for (const Partner& partner : parts.partners) {
@@ -48,7 +48,7 @@ class PeerTransfer final : public TransferPath {
     }
   }
 
-  void start(const TransferStep& step) override {
+  void start(const Step& step) override {
     for (Peer& peer : peers_) {
       peer.sent = !peer.put.sends;
       peer.landed = !peer.put.receives;
@@ -58,7 +58,7 @@ class PeerTransfer final : public TransferPath {
     for (Peer& peer : peers_) try_put(peer, step);
   }
 
-  bool progress(const TransferStep& step) override {
+  bool progress(const Step& step) override {
     bool done = true;
     for (Peer& peer : peers_) {
       try_put(peer, step);
@@ -69,7 +69,11 @@ class PeerTransfer final : public TransferPath {
     return done;
   }
 
-  [[nodiscard]] std::string describe_late(const TransferStep& step) const override {
+  void unmap() noexcept override {
+    for (Peer& peer : peers_) peer.put.mappings.clear();
+  }
+
+  [[nodiscard]] std::string describe_late(const Step& step) const override {
     std::string late;
     const auto add = [&](int rank, std::string_view flag, std::uint64_t seen) {
       late += fmt::format("{}rank {} (peer, {} epoch {} wanted, {} seen)", late.empty() ? "" : ", ", rank,
@@ -85,12 +89,12 @@ class PeerTransfer final : public TransferPath {
  private:
   struct Peer {
     PeerPut put;
-    std::unique_ptr<RunCopy> copy;
+    std::unique_ptr<PreparedCopy> copy;
     bool sent = true;
     bool landed = true;
   };
 
-  static void try_put(Peer& peer, const TransferStep& step) {
+  static void try_put(Peer& peer, const Step& step) {
     // Acquires that the partner no longer reads what this put overwrites.
     if (peer.sent || !has_reached(acquire_epoch(peer.put.own_flags->credit), step.epoch)) return;
     const ProfilingRegion region("comm::put");
@@ -105,7 +109,7 @@ class PeerTransfer final : public TransferPath {
 
 }  // namespace
 
-std::unique_ptr<TransferPath> make_peer_transfer(const TransferParts& parts) {
+std::unique_ptr<Link> make_peer_transfer(const TransferParts& parts) {
   if (!parts.executor.runs_on_host()) return make_device_peer_transfer(parts);
   return std::make_unique<PeerTransfer>(parts);
 }

@@ -1,9 +1,9 @@
 #include "gpu/device.hpp"
-#include "layouts/run_copy.hpp"
+#include "layouts/prepared_copy.hpp"
 #include "proxy/copies/copier.hpp"
 #include "runtime/cards.hpp"
 #include "runtime/mappable.hpp"
-#include "transfer_path.hpp"
+#include "transfer_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -57,7 +57,7 @@ class RingEnd {
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
 
   /// Of a device: all is packed when it returns.
-  void start(const TransferStep& step) {
+  void start(const Step& step) {
     next_ = 0;
     is_over_ = units_ == 0;
     has_ticket_ = false;
@@ -65,7 +65,7 @@ class RingEnd {
   }
 
   /// Moves what there is room for, or what has come. \return whether nothing is left to do
-  bool progress(const TransferStep& step) {
+  bool progress(const Step& step) {
     if (is_over_) return true;
     for (std::uint64_t moved = 0; moved < most_at_once && next_ < units_ && is_open(step.epoch); ++moved)
       move(step);
@@ -75,7 +75,7 @@ class RingEnd {
     return is_over_ = true;
   }
 
-  [[nodiscard]] std::string describe_late(const TransferStep& step, int rank) const {
+  [[nodiscard]] std::string describe_late(const Step& step, int rank) const {
     if (is_over_) return {};
     return fmt::format("rank {} (ring, {} of epoch {} wanted, {} of {} units seen)", rank,
                        is_outgoing_ ? "room" : "elements", step.epoch, next_, units_);
@@ -121,7 +121,7 @@ class RingEnd {
 
   /// The flag publishes the unit to the receiver, or its slot to the sender: on a device behind the copy, which is not
   /// waited for.
-  void move(const TransferStep& step) {
+  void move(const Step& step) {
     Flag& flag = is_outgoing_ ? ring_->filled : ring_->freed;
     const std::uint64_t count = before(step.epoch) + next_ + 1;
     if (on_host_) {
@@ -149,16 +149,16 @@ class RingEnd {
   UnitRing* ring_ = nullptr;
   std::uint64_t unit_bytes_ = 0;
   std::uint64_t units_ = 0;
-  Copier* copier_ = nullptr;                      ///< of a device: what moves units
-  Buffer packed_;                                 ///< of a device
-  std::vector<std::unique_ptr<RunCopy>> copies_;  ///< by unit; of a device one for all
-  std::uint64_t next_ = 0;                        ///< unit
+  Copier* copier_ = nullptr;                           ///< of a device: what moves units
+  Buffer packed_;                                      ///< of a device
+  std::vector<std::unique_ptr<PreparedCopy>> copies_;  ///< by unit; of a device one for all
+  std::uint64_t next_ = 0;                             ///< unit
   std::uint64_t ticket_ = 0;
   bool has_ticket_ = false;
   bool is_over_ = true;
 };
 
-class RingTransfer final : public TransferPath {
+class RingTransfer final : public Link {
  public:
   explicit RingTransfer(const TransferParts& parts) : on_host_(parts.executor.runs_on_host()) {
     if (!on_host_) {
@@ -173,7 +173,7 @@ class RingTransfer final : public TransferPath {
     connect(parts);
   }
 
-  void start(const TransferStep& step) override {
+  void start(const Step& step) override {
     // The previous transfer's kernels may still unpack.
     if (!on_host_) step.executor.fence();
     for (Peer& peer : peers_) {
@@ -185,7 +185,7 @@ class RingTransfer final : public TransferPath {
     for (Peer& peer : peers_) peer.out.progress(step);
   }
 
-  bool progress(const TransferStep& step) override {
+  bool progress(const Step& step) override {
     bool done = true;
     for (Peer& peer : peers_) {
       done = peer.out.progress(step) && done;
@@ -194,7 +194,7 @@ class RingTransfer final : public TransferPath {
     return done;
   }
 
-  [[nodiscard]] std::string describe_late(const TransferStep& step) const override {
+  [[nodiscard]] std::string describe_late(const Step& step) const override {
     std::string late;
     for (const Peer& peer : peers_) {
       for (const RingEnd* end : {&peer.out, &peer.in}) {
@@ -270,7 +270,7 @@ std::string refuse_ring(const PairFacts& facts) {
   return facts.same_host ? facts.host_mapping_refusal : "the rank is on another host";
 }
 
-std::unique_ptr<TransferPath> make_ring_transfer(const TransferParts& parts) {
+std::unique_ptr<Link> make_ring_transfer(const TransferParts& parts) {
   return std::make_unique<RingTransfer>(parts);
 }
 

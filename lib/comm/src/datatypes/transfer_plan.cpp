@@ -1,8 +1,10 @@
 #include "transfer_plan.hpp"
 
 #include "links/mpi_direct.hpp"
+#include "links/mpi_messages.hpp"
 #include "links/mpi_staged.hpp"
 #include "links/peer.hpp"
+#include "proxy/proxy.hpp"
 #include "runtime/cards.hpp"
 #include "runtime/mappable.hpp"
 #include "runtime/wait.hpp"
@@ -22,10 +24,14 @@ namespace {
 
 constexpr const char* planning = "the construction of a TypedTransfer";
 
+constexpr std::int32_t none_forced = -1;
+
 /// The first message to a partner.
 struct Greeting {
   std::int32_t sends = 0;
   std::int32_t receives = 0;
+  std::int32_t transport = none_forced;
+  std::int32_t initiation = none_forced;
   SharedRange flags;
 };
 
@@ -42,20 +48,46 @@ bool is_any(const PairFacts&) {
   return true;
 }
 
+std::string refuse_kernel(Initiation initiation) {
+  return initiation == Initiation::kernel ? "kernels start no typed transfer" : "";
+}
+std::string refuse_put_initiation(Initiation initiation, const PairFacts& /*facts*/, bool on_host) {
+  if (initiation == Initiation::queue) return Proxy::refusal(on_host);
+  if (initiation == Initiation::host && !on_host) return "its kernels are enqueued";
+  return refuse_kernel(initiation);
+}
+std::string refuse_ring_initiation(Initiation initiation, const PairFacts& /*facts*/, bool on_host) {
+  if (initiation == Initiation::queue) return "units are moved by the caller";
+  if (initiation == Initiation::stream && !on_host) return "units are moved from the host";
+  return refuse_kernel(initiation);
+}
+std::string refuse_packed_initiation(Initiation initiation, const PairFacts& facts, bool on_host) {
+  const std::string refusal = refuse_kernel(initiation);
+  return refusal.empty() ? refuse_mpi_initiation(initiation, facts, on_host) : refusal;
+}
+std::string refuse_direct_initiation(Initiation initiation, const PairFacts& facts, bool on_host) {
+  const std::string refusal = refuse_kernel(initiation);
+  return refusal.empty() ? refuse_mpi_direct_initiation(initiation, facts, on_host) : refusal;
+}
+
 struct PathCandidate {
   Transport transport;
   std::string (*refuse)(const PairFacts&);
+  std::string (*refuse_initiation)(Initiation, const PairFacts&, bool on_host);
   bool (*suits)(const PairFacts&);  ///< where it isn't forced
   const char* reason;
 };
 /// In the order of preference. Each element that peers of a host scatter costs a line that the other core holds, twice;
 /// a unit's lines go over once.
 constexpr std::array path_candidates{
-    PathCandidate{Transport::ring, refuse_ring, is_scattered_on_host, "same host, scattered elements"},
-    PathCandidate{Transport::peer, refuse_peer, is_any, "same host, zero copy"},
-    PathCandidate{Transport::ring, refuse_ring, is_on_host, "same host, by units of host memory"},
-    PathCandidate{Transport::mpi_direct, refuse_mpi_direct, is_any, "packed"},
-    PathCandidate{Transport::mpi_staged, refuse_mpi_staged, is_any, "packed, works everywhere"},
+    PathCandidate{Transport::ring, refuse_ring, refuse_ring_initiation, is_scattered_on_host,
+                  "same host, scattered elements"},
+    PathCandidate{Transport::peer, refuse_peer, refuse_put_initiation, is_any, "same host, zero copy"},
+    PathCandidate{Transport::ring, refuse_ring, refuse_ring_initiation, is_on_host,
+                  "same host, by units of host memory"},
+    PathCandidate{Transport::mpi_direct, refuse_mpi_direct, refuse_direct_initiation, is_any, "packed"},
+    PathCandidate{Transport::mpi_staged, refuse_mpi_staged, refuse_packed_initiation, is_any,
+                  "packed, works everywhere"},
 };
 
 std::int64_t blocks_in(const FlatLayout& layout) {
@@ -75,10 +107,22 @@ std::int64_t bytes_in(const std::vector<TransferPart>& parts) {
   return bytes;
 }
 
-std::unique_ptr<TransferPath> make_path(Transport transport, const TransferParts& parts) {
-  if (transport == Transport::peer) return make_peer_transfer(parts);
+std::unique_ptr<Link> make_link(Transport transport, const TransferParts& parts) {
+  if (transport == Transport::mpi_direct) return make_packed_transfer(parts, Wire::packed);
+  if (transport == Transport::mpi_staged) return make_packed_transfer(parts, Wire::staged);
   if (transport == Transport::ring) return make_ring_transfer(parts);
-  return make_mpi_transfer(parts, transport == Transport::mpi_staged);
+  // Puts need no proxy.
+  if (parts.initiation == Initiation::queue) return make_packed_transfer(parts, Wire::mapped);
+  return make_peer_transfer(parts);
+}
+
+template <class Choice>
+std::int32_t number_of(const std::optional<Choice>& forced) {
+  return forced ? static_cast<std::int32_t>(*forced) : none_forced;
+}
+template <class Choice>
+std::string_view name_of(std::int32_t forced) {
+  return forced == none_forced ? std::string_view("left open") : to_string(static_cast<Choice>(forced));
 }
 
 }  // namespace
@@ -98,8 +142,9 @@ TransferPlan::TransferPlan(std::shared_ptr<ContextState> context, const Executor
     add_ends(sends, receives);
     lay_out_flags(executor);
   });
-  greet(tag);
+  const std::vector<std::string> differences = greet(tag, options);
   context_->all_or_none(planning, [&] {
+    for (const std::string& difference : differences) throw Error(ErrorKind::usage, difference);
     require_same_number(self_);
     for (const Partner& partner : partners_) require_same_number(partner);
   });
@@ -108,13 +153,13 @@ TransferPlan::TransferPlan(std::shared_ptr<ContextState> context, const Executor
     for (const Partner& partner : partners_) require_matching(partner);
     require_matching(self_);
   });
-  context_->all_or_none(planning, [&] { make_paths(executor, options, tag); });
+  context_->all_or_none(planning, [&] { make_links(executor, options, tag); });
 }
 
 TransferPlan::~TransferPlan() {
   // A transfer in flight, above all one that failed, leaves messages behind.
   if (in_flight_) context_->mark_broken();
-  paths_.clear();
+  for (const auto& link : links_) link->unmap();
   if (!on_host_) context_->try_barrier();
 }
 
@@ -166,21 +211,33 @@ void TransferPlan::lay_out_flags(const Executor& executor) {
     partners_[i].own_flags = reinterpret_cast<const Flags*>(flags_.data) + i;
 }
 
-void TransferPlan::greet(int tag) {
+/// \return how partners' options differ from this rank's
+std::vector<std::string> TransferPlan::greet(int tag, const TransferOptions& options) {
+  Greeting own{.transport = number_of(options.transport), .initiation = number_of(options.initiation)};
   std::vector<CardFor<Greeting>> mine;
   for (const Partner& partner : partners_) {
     const auto kind = on_host_ ? MemoryKind::host : MemoryKind::device;
     const auto flags = context_->name_memory(partner.own_flags, sizeof(Flags), kind);
-    mine.push_back({partner.rank,
-                    {static_cast<std::int32_t>(partner.sends.size()),
-                     static_cast<std::int32_t>(partner.receives.size()), flags.value_or(SharedRange{})}});
+    own.sends = static_cast<std::int32_t>(partner.sends.size());
+    own.receives = static_cast<std::int32_t>(partner.receives.size());
+    own.flags = flags.value_or(SharedRange{});
+    mine.push_back({partner.rank, own});
   }
   const auto theirs = detail::swap_cards(*context_, tag, mine, "to name this rank in a TypedTransfer");
+  std::vector<std::string> differences;
   for (std::size_t i = 0; i < partners_.size(); ++i) {
     partners_[i].remote_flags = theirs[i].flags;
     partners_[i].their_sends.resize(theirs[i].sends);
     partners_[i].their_receives.resize(theirs[i].receives);
+    const auto compare = [&](const char* option, std::string_view here, std::string_view there) {
+      if (here == there) return;
+      differences.push_back(fmt::format("option {} of a TypedTransfer is {} on rank {}, {} on rank {}",
+                                        option, here, context_->rank(), there, partners_[i].rank));
+    };
+    compare("transport", name_of<Transport>(own.transport), name_of<Transport>(theirs[i].transport));
+    compare("initiation", name_of<Initiation>(own.initiation), name_of<Initiation>(theirs[i].initiation));
   }
+  return differences;
 }
 
 void TransferPlan::require_same_number(const Partner& partner) const {
@@ -263,6 +320,7 @@ PairFacts TransferPlan::facts_about(const Partner& partner) const {
   facts.rank = partner.rank;
   facts.same_host = context_->machine().same_host(context_->rank(), facts.rank);
   facts.gpu_aware_refusal = context_->gpu_aware_refusal();
+  facts.waiting_kernels_refusal = context_->waiting_kernels_refusal(facts.rank);
   const auto look_at = [&](const PartCard& card, int rank, bool is_written) {
     (card.kind == MemoryKind::device ? facts.device_memory : facts.host_memory) = true;
     if (is_written && !card.is_shared) {
@@ -287,9 +345,15 @@ Path TransferPlan::choose_path(const Partner& partner, const TransferOptions& op
   std::string refusals;
   for (const PathCandidate& candidate : path_candidates) {
     if (options.transport ? candidate.transport != *options.transport : !candidate.suits(facts)) continue;
-    const std::string refusal = candidate.refuse(facts);
+    const auto refuse_initiation = [&](Initiation initiation) {
+      return candidate.refuse_initiation(initiation, facts, on_host_);
+    };
+    const Initiation initiation = options.initiation.value_or(
+        refuse_initiation(Initiation::stream).empty() ? Initiation::stream : Initiation::host);
+    std::string refusal = candidate.refuse(facts);
+    if (refusal.empty()) refusal = refuse_initiation(initiation);
     if (refusal.empty()) {
-      return {candidate.transport, Initiation::stream,
+      return {candidate.transport, initiation,
               options.transport ? "forced by the option transport" : candidate.reason + refusals};
     }
     refusals += fmt::format("; not {}: {}", to_string(candidate.transport), refusal);
@@ -297,19 +361,25 @@ Path TransferPlan::choose_path(const Partner& partner, const TransferOptions& op
   throw Error(ErrorKind::unsupported, fmt::format("no typed transfer with rank {}{}", facts.rank, refusals));
 }
 
-void TransferPlan::make_paths(const Executor& executor, const TransferOptions& options, int tag) {
-  std::map<Transport, std::vector<Partner>> served;
+void TransferPlan::make_links(const Executor& executor, const TransferOptions& options, int tag) {
+  std::map<std::pair<Transport, Initiation>, std::vector<Partner>> served;
   for (Partner& partner : partners_) {
     const Path path = choose_path(partner, options);
-    explanation_ += fmt::format("  rank {}: {}, {} B out in {} runs, {} B in; {}\n", partner.rank,
-                                to_string(path.transport), bytes_in(partner.sends), runs_in(partner.sends),
-                                bytes_in(partner.receives), path.why);
-    served[path.transport].push_back(std::move(partner));
+    explanation_ +=
+        fmt::format("  rank {}: {}, {}, {} B out in {} runs, {} B in; {}\n", partner.rank,
+                    to_string(path.transport), to_string(path.initiation), bytes_in(partner.sends),
+                    runs_in(partner.sends), bytes_in(partner.receives), path.why);
+    served[{path.transport, path.initiation}].push_back(std::move(partner));
   }
   partners_.clear();
-  for (auto& [transport, partners] : served) {
-    const TransferParts parts{*context_, executor, std::move(partners), tag, options.ring_unit_bytes};
-    paths_.push_back(make_path(transport, parts));
+  for (auto& [path, partners] : served) {
+    const auto [transport, initiation] = path;
+    links_.push_back(make_link(transport, {.context = *context_,
+                                           .executor = executor,
+                                           .partners = std::move(partners),
+                                           .initiation = initiation,
+                                           .tag = tag,
+                                           .ring_unit_bytes = options.ring_unit_bytes}));
   }
   std::vector<CopyRun> placed;
   for (std::size_t i = 0; i < self_.sends.size(); ++i) {
@@ -320,24 +390,34 @@ void TransferPlan::make_paths(const Executor& executor, const TransferOptions& o
   self_copy_ = make_run_copy(executor, placed);
 }
 
+/// One field, for the whole of it, and always with credits.
+Step TransferPlan::step_of(Executor& executor) const {
+  return {.executor = executor,
+          .epoch = epoch_,
+          .fields = 1,
+          .reverse = false,
+          .guarded = true,
+          .at_once = false};
+}
+
 void TransferPlan::start(Executor& executor) {
   context_->require_own_device(executor);
   if (in_flight_) throw Error(ErrorKind::usage, "a TypedTransfer is started again before finish()");
   in_flight_ = true;
   ++epoch_;
-  for (const auto& path : paths_) path->start({executor, epoch_});
+  for (const auto& link : links_) link->start(step_of(executor));
   self_copy_->enqueue(executor);
 }
 
 void TransferPlan::finish(Executor& executor) {
   context_->require_own_device(executor);
   if (!in_flight_) throw Error(ErrorKind::usage, "a TypedTransfer is finished that was not started");
-  const TransferStep step{executor, epoch_};
+  const Step step = step_of(executor);
   Deadline deadline(context_->timeout());
   Backoff backoff(context_->yields());
   while (true) {
     bool done = true;
-    for (const auto& path : paths_) done = path->progress(step) && done;
+    for (const auto& link : links_) done = link->progress(step) && done;
     if (done) break;
     if (deadline.passed()) throw_late(step);
     backoff.pause();
@@ -345,10 +425,10 @@ void TransferPlan::finish(Executor& executor) {
   in_flight_ = false;
 }
 
-void TransferPlan::throw_late(const TransferStep& step) const {
+void TransferPlan::throw_late(const Step& step) const {
   std::string late;
-  for (const auto& path : paths_) {
-    const std::string some = path->describe_late(step);
+  for (const auto& link : links_) {
+    const std::string some = link->describe_late(step);
     if (!some.empty()) late += (late.empty() ? "" : ", ") + some;
   }
   throw Error(ErrorKind::timeout,
@@ -357,7 +437,7 @@ void TransferPlan::throw_late(const TransferStep& step) const {
 
 void TransferPlan::check() const {
   try {
-    for (const auto& path : paths_) path->check();
+    for (const auto& link : links_) link->check();
   } catch (const Error&) {
     context_->mark_broken();
     throw;

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "layouts/run_copy.hpp"
+#include "layouts/prepared_copy.hpp"
 #include "links/path_selector.hpp"
 #include "runtime/context_state.hpp"
-#include "transfer_path.hpp"
+#include "transfer_parts.hpp"
 
 #include <selvage/comm/typed_transfer.hpp>
 
@@ -38,7 +38,7 @@ class TransferPlan {
   void add_ends(const std::vector<TransferEnd>& sends, const std::vector<TransferEnd>& receives);
   [[nodiscard]] Partner& partner_of(int rank);
   void lay_out_flags(const Executor& executor);
-  void greet(int tag);
+  [[nodiscard]] std::vector<std::string> greet(int tag, const TransferOptions& options);
   void swap_cards(int tag);
   [[nodiscard]] PartCard card_of(const TransferPart& part) const;
   void require_same_number(const Partner& partner) const;
@@ -46,8 +46,9 @@ class TransferPlan {
   [[nodiscard]] PairFacts facts_about(const Partner& partner) const;
   [[nodiscard]] static std::int64_t mean_block_bytes(const Partner& partner);
   [[nodiscard]] Path choose_path(const Partner& partner, const TransferOptions& options) const;
-  void make_paths(const Executor& executor, const TransferOptions& options, int tag);
-  [[noreturn]] void throw_late(const TransferStep& step) const;
+  void make_links(const Executor& executor, const TransferOptions& options, int tag);
+  [[nodiscard]] Step step_of(Executor& executor) const;
+  [[noreturn]] void throw_late(const Step& step) const;
 
   std::shared_ptr<ContextState> context_;
   Tags tags_;  ///< before what uses them, to go after it
@@ -56,8 +57,8 @@ class TransferPlan {
   Buffer flags_;  ///< one Flags per partner, written by it
   std::vector<Partner> partners_;
   Partner self_;  ///< ends whose other end is this rank
-  std::unique_ptr<RunCopy> self_copy_;
-  std::vector<std::unique_ptr<TransferPath>> paths_;
+  std::unique_ptr<PreparedCopy> self_copy_;
+  std::vector<std::unique_ptr<Link>> links_;
   std::string explanation_;
   std::uint64_t epoch_ = 0;
   bool in_flight_ = false;

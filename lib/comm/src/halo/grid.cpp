@@ -155,8 +155,8 @@ topo::Traffic Grid<D>::halo_traffic(const Width<D>& width, std::int64_t bytes_pe
   for (int rank = 0; rank < size(); ++rank) {
     for (const detail::Neighbour& there : detail::neighbourhood_of(*this, rank, width, corners).neighbours) {
       topo::Amount sent{.bytes = 0, .messages = 1};
-      for (const detail::Link& link : there.links)
-        sent.bytes += static_cast<std::uint64_t>(link.owned.elements() * bytes_per_cell);
+      for (const detail::Boundary& boundary : there.boundaries)
+        sent.bytes += static_cast<std::uint64_t>(boundary.owned.elements() * bytes_per_cell);
       if (sent.bytes == 0) continue;
       topo::TrafficEntry entry{.from = rank, .to = there.rank, .host = {}, .device = {}};
       (memory == topo::Memory::host ? entry.host : entry.device) = sent;

@@ -48,13 +48,13 @@ Neighbourhood neighbourhood_of(const Grid<D>& grid, int rank, const Width<D>& wi
     if (!steps) continue;
     const int there = grid.neighbour_of(rank, *steps);
     if (there == Grid<D>::no_neighbour) continue;
-    Link link;
-    link.direction = direction;
-    link.owned = owned_region(result.shape, direction);
-    link.ghost = ghost_region(result.shape, direction);
-    link.peer_ghost = ghost_region(shape_of(grid, there, width), opposite(direction));
+    Boundary boundary;
+    boundary.direction = direction;
+    boundary.owned = owned_region(result.shape, direction);
+    boundary.ghost = ghost_region(result.shape, direction);
+    boundary.peer_ghost = ghost_region(shape_of(grid, there, width), opposite(direction));
     by_rank[there].rank = there;
-    by_rank[there].links.push_back(link);
+    by_rank[there].boundaries.push_back(boundary);
   }
   for (auto& [there, neighbour] : by_rank) result.neighbours.push_back(std::move(neighbour));
   return result;

@@ -183,10 +183,11 @@ void HaloPlan::note_path(const PeerPlan& peer, std::string how, std::string why)
   if (!measured.empty()) path.why += "; " + measured;
   const int axes = neighbourhood_.shape.axes;
   std::vector<std::string> names;
-  for (const Link& link : peer.neighbour.links) names.push_back(direction_name(link.direction, axes));
+  for (const Boundary& boundary : peer.neighbour.boundaries)
+    names.push_back(direction_name(boundary.direction, axes));
   path.directions = fmt::format("{}", fmt::join(names, " "));
-  path.sent_bytes = Packing(peer.neighbour, fields_, axes, LinkSide::owned).payload_bytes();
-  path.received_bytes = Packing(peer.neighbour, fields_, axes, LinkSide::ghost).payload_bytes();
+  path.sent_bytes = Packing(peer.neighbour, fields_, axes, BoundarySide::owned).payload_bytes();
+  path.received_bytes = Packing(peer.neighbour, fields_, axes, BoundarySide::ghost).payload_bytes();
   paths_.push_back(std::move(path));
 }
 

@@ -105,7 +105,7 @@ class HaloPlan {
   std::optional<Transport> forced_transport_;
   bool corners_;
   std::vector<ChosenPath> paths_;
-  std::vector<std::unique_ptr<HaloTransport>> transports_;
+  std::vector<std::unique_ptr<Link>> transports_;
   std::vector<PeerPlan> peers_;
   std::vector<Tags> port_tags_;  ///< beside ports_, and before them
   std::vector<std::unique_ptr<PortPlan>> ports_;

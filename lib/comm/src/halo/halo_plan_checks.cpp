@@ -101,12 +101,12 @@ void HaloPlan::require_fields_fit() const {
 void HaloPlan::require_boxes_hold_halos() const {
   const Shape& shape = neighbourhood_.shape;
   for (const Neighbour& neighbour : neighbourhood_.neighbours) {
-    for (const Link& link : neighbour.links) {
+    for (const Boundary& boundary : neighbour.boundaries) {
       for (int axis = 0; axis < shape.axes; ++axis) {
-        if (link.owned.extents[axis] <= shape.extents[axis]) continue;
+        if (boundary.owned.extents[axis] <= shape.extents[axis]) continue;
         throw Error(ErrorKind::usage,
                     fmt::format("a halo of {} cells is wider than the box of rank {}, {} cells along axis {}",
-                                link.owned.extents[axis], context_->rank(), shape.extents[axis], axis));
+                                boundary.owned.extents[axis], context_->rank(), shape.extents[axis], axis));
       }
     }
   }

@@ -174,14 +174,14 @@ std::byte* PortPlan::map(const PortParts& parts, const SharedRange& range) {
 /// What doesn't depend on how the cells travel.
 void PortPlan::add_directions(const PortParts& parts, const PeerPlan& peer, Directions& directions) {
   auto* own = reinterpret_cast<PortFlags*>(flags_.buffer.data);
-  for (const Link& link : peer.neighbour.links) {
-    PortDirection& direction = directions[static_cast<std::size_t>(link.direction)];
-    direction.own = own + link.direction;
-    direction.cells = cells_of(link.owned);
+  for (const Boundary& boundary : peer.neighbour.boundaries) {
+    PortDirection& direction = directions[static_cast<std::size_t>(boundary.direction)];
+    direction.own = own + boundary.direction;
+    direction.cells = cells_of(boundary.owned);
     direction.rank = peer.neighbour.rank;
-    direction.receives = cells_of(link.ghost) > 0;
+    direction.receives = cells_of(boundary.ghost) > 0;
     direction.awaits_credit = awaits_credits(parts, direction.receives);
-    port_.present_ |= 1U << link.direction;
+    port_.present_ |= 1U << boundary.direction;
   }
 }
 
@@ -189,11 +189,11 @@ void PortPlan::make_relay(const PortParts& parts, Directions& directions) {
   std::vector<RelayedLink> links;
   for (const PeerPlan& peer : parts.peers) {
     if (is_mapped(parts, peer)) continue;
-    for (const Link& link : peer.neighbour.links) {
-      const PortDirection& direction = directions[static_cast<std::size_t>(link.direction)];
+    for (const Boundary& boundary : peer.neighbour.boundaries) {
+      const PortDirection& direction = directions[static_cast<std::size_t>(boundary.direction)];
       RelayedLink& relayed =
           links.emplace_back(RelayedLink{.rank = peer.neighbour.rank,
-                                         .link = &link,
+                                         .boundary = &boundary,
                                          .views = {},
                                          .own = direction.own,
                                          .awaits_credit = direction.awaits_credit,
@@ -214,33 +214,33 @@ void PortPlan::add_mapped(const PortParts& parts, const PeerPlan& peer, const Sh
   for (const std::size_t field : parts.chosen)
     remote_data.push_back(is_self ? parts.fields[field].data : map(parts, peer.cards[field].range));
   auto* remote = reinterpret_cast<PortFlags*>(is_self ? flags_.buffer.data : map(parts, flags));
-  for (const Link& link : peer.neighbour.links) {
-    PortFlags* const theirs = remote + opposite(link.direction);
-    directions[static_cast<std::size_t>(link.direction)].remote = theirs;
+  for (const Boundary& boundary : peer.neighbour.boundaries) {
+    PortFlags* const theirs = remote + opposite(boundary.direction);
+    directions[static_cast<std::size_t>(boundary.direction)].remote = theirs;
     for (std::size_t view = 0; view < parts.chosen.size(); ++view) {
       const Field& field = parts.fields[parts.chosen[view]];
       const Destination to{.data = remote_data[view],
                            .layout = {peer.cards[parts.chosen[view]].strides, field.element_bytes},
-                           .region = in_field(link.peer_ghost, field, parts.shape.axes),
+                           .region = in_field(boundary.peer_ghost, field, parts.shape.axes),
                            .flags = theirs};
-      regions[view * direction_codes + static_cast<std::size_t>(link.direction)] =
-          make_region(in_field(link.owned, field, parts.shape.axes), field, to, parts.shape.axes);
+      regions[view * direction_codes + static_cast<std::size_t>(boundary.direction)] =
+          make_region(in_field(boundary.owned, field, parts.shape.axes), field, to, parts.shape.axes);
     }
   }
 }
 
 void PortPlan::add_relayed(const PortParts& parts, const PeerPlan& peer, Regions& regions,
                            Directions& directions) {
-  for (const Link& link : peer.neighbour.links) {
-    directions[static_cast<std::size_t>(link.direction)].remote = relay_->signal(link.direction, 0);
+  for (const Boundary& boundary : peer.neighbour.boundaries) {
+    directions[static_cast<std::size_t>(boundary.direction)].remote = relay_->signal(boundary.direction, 0);
     for (std::size_t view = 0; view < parts.chosen.size(); ++view) {
       const Field& field = parts.fields[parts.chosen[view]];
-      const Region owned = in_field(link.owned, field, parts.shape.axes);
-      const Destination to{.data = relay_->block(link.direction, view),
+      const Region owned = in_field(boundary.owned, field, parts.shape.axes);
+      const Destination to{.data = relay_->block(boundary.direction, view),
                            .layout = packed_like(owned, {field.strides, field.element_bytes}),
                            .region = {.begin = {}, .extents = owned.extents},
-                           .flags = relay_->signal(link.direction, view)};
-      regions[view * direction_codes + static_cast<std::size_t>(link.direction)] =
+                           .flags = relay_->signal(boundary.direction, view)};
+      regions[view * direction_codes + static_cast<std::size_t>(boundary.direction)] =
           make_region(owned, field, to, parts.shape.axes);
     }
   }

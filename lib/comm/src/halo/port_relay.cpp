@@ -74,7 +74,7 @@ PortRelay::~PortRelay() {
 }
 
 PortRelay::Line PortRelay::plan_line(const RelayedLink& link, int grid_axes, int first_tag) {
-  Line line{.direction = link.link->direction,
+  Line line{.direction = link.boundary->direction,
             .rank = link.rank,
             .awaits_credit = link.awaits_credit,
             .gives_credit = link.gives_credit,
@@ -86,8 +86,8 @@ PortRelay::Line PortRelay::plan_line(const RelayedLink& link, int grid_axes, int
     const auto bytes_of = [&](const Region& cells) {
       return in_field(cells, *view.field, grid_axes).elements() * element_bytes;
     };
-    sent_bytes = std::max(sent_bytes, bytes_of(link.link->owned));
-    received_bytes = std::max(received_bytes, bytes_of(link.link->ghost));
+    sent_bytes = std::max(sent_bytes, bytes_of(link.boundary->owned));
+    received_bytes = std::max(received_bytes, bytes_of(link.boundary->ghost));
   }
   line.sends = sent_bytes > 0;
   line.receives = received_bytes > 0;
@@ -121,7 +121,7 @@ void PortRelay::place_lines() {
 
 void PortRelay::plan_unpacking(Line& line, const RelayedLink& link, int grid_axes) {
   for (const RelayedView& view : link.views) {
-    const Region ghost = in_field(link.link->ghost, *view.field, grid_axes);
+    const Region ghost = in_field(link.boundary->ghost, *view.field, grid_axes);
     line.unpack.push_back(unpack_box(view, ghost, line.landing + sizeof(Header)));
   }
 }

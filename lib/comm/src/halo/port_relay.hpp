@@ -28,7 +28,7 @@ struct RelayedView {
 /// One direction whose neighbour can't be mapped.
 struct RelayedLink {
   int rank;
-  const Link* link;
+  const Boundary* boundary;
   std::vector<RelayedView> views;  ///< of the port, in its order
   PortFlags* own;                  ///< in memory of the kernels, which poll it
   bool awaits_credit;              ///< this rank, for every epoch

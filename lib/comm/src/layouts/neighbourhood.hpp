@@ -35,7 +35,7 @@ struct Shape {
 [[nodiscard]] Region in_field(Region cells, const Field& field, int axes);
 
 /// One step from a rank's box to a neighbour's, which may be the same rank's.
-struct Link {
+struct Boundary {
   Direction direction = centre;
   Region owned;       ///< what this rank sends
   Region ghost;       ///< what this rank receives
@@ -45,7 +45,7 @@ struct Link {
 /// All steps to one neighbouring rank, by ascending direction.
 struct Neighbour {
   int rank = 0;
-  std::vector<Link> links;
+  std::vector<Boundary> boundaries;
 };
 
 /// Who surrounds a rank, and its own shape: what a halo plan needs to know of a Grid.

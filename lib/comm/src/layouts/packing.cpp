@@ -5,25 +5,26 @@
 namespace selvage::detail {
 namespace {
 
-std::vector<Link> in_block_order(const Neighbour& neighbour, LinkSide side) {
-  std::vector<Link> links = neighbour.links;
+std::vector<Boundary> in_block_order(const Neighbour& neighbour, BoundarySide side) {
+  std::vector<Boundary> boundaries = neighbour.boundaries;
   // The owner of a ghost sees it in the opposite direction, so its ascending order is this rank's descending
   // one.
-  if (side == LinkSide::ghost) std::ranges::reverse(links);
-  return links;
+  if (side == BoundarySide::ghost) std::ranges::reverse(boundaries);
+  return boundaries;
 }
 
 }  // namespace
 
-Packing::Packing(const Neighbour& neighbour, std::span<const Field> fields, int axes, LinkSide side) {
-  const std::vector<Link> links = in_block_order(neighbour, side);
+Packing::Packing(const Neighbour& neighbour, std::span<const Field> fields, int axes, BoundarySide side) {
+  const std::vector<Boundary> boundaries = in_block_order(neighbour, side);
   std::int64_t offset = 0;
   for (const Field& field : fields) {
     std::vector<Slot>& slots = slots_.emplace_back();
-    for (const Link& link : links) {
-      const Region region = in_field(side == LinkSide::owned ? link.owned : link.ghost, field, axes);
+    for (const Boundary& boundary : boundaries) {
+      const Region region =
+          in_field(side == BoundarySide::owned ? boundary.owned : boundary.ghost, field, axes);
       if (region.elements() == 0) continue;
-      slots.push_back({link.direction, region, offset});
+      slots.push_back({boundary.direction, region, offset});
       offset += region.elements() * field.element_bytes;
     }
     payload_bytes_ += offset - begins_.back();

@@ -9,7 +9,7 @@
 namespace selvage::detail {
 
 /// Which side of a pair's traffic a packed block holds.
-enum class LinkSide {
+enum class BoundarySide {
   owned,  ///< cells this rank owns and the neighbour keeps as ghosts
   ghost,  ///< ghosts of this rank that the neighbour owns
 };
@@ -29,7 +29,7 @@ class Packing {
     std::int64_t offset_bytes;
   };
 
-  Packing(const Neighbour& neighbour, std::span<const Field> fields, int axes, LinkSide side);
+  Packing(const Neighbour& neighbour, std::span<const Field> fields, int axes, BoundarySide side);
 
   /// Of the block, gaps between fields included.
   [[nodiscard]] std::int64_t bytes() const { return begins_.back(); }

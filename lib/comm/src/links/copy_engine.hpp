@@ -16,7 +16,7 @@ namespace selvage::detail {
 /// all copies, so that a rank beside a late one is late itself.
 ///
 /// \throws Error{unsupported} without a GPU backend
-[[nodiscard]] std::unique_ptr<HaloTransport> make_copy_engine_transport(TransportParts parts);
+[[nodiscard]] std::unique_ptr<Link> make_copy_engine_transport(TransportParts parts);
 [[nodiscard]] std::string refuse_copy_engine(const PairFacts& facts);
 [[nodiscard]] std::string refuse_copy_engine_initiation(Initiation initiation, const PairFacts& facts,
                                                         bool on_host);

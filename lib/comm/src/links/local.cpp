@@ -3,20 +3,20 @@
 namespace selvage::detail {
 namespace {
 
-class LocalTransport final : public HaloTransport {
+class LocalTransport final : public Link {
  public:
   explicit LocalTransport(const TransportParts& parts) {
     for (const Field& field : parts.fields) {
       const Layout layout{.strides = field.strides, .element_bytes = field.element_bytes};
       std::vector<CopyBox>& copies = copies_.emplace_back();
       std::vector<Contribution>& contributions = contributions_.emplace_back();
-      for (const Link& link : parts.peers.front().neighbour.links) {
-        const Region owned = in_field(link.owned, field, parts.axes);
-        const Region ghost = in_field(link.peer_ghost, field, parts.axes);
+      for (const Boundary& boundary : parts.peers.front().neighbour.boundaries) {
+        const Region owned = in_field(boundary.owned, field, parts.axes);
+        const Region ghost = in_field(boundary.peer_ghost, field, parts.axes);
         if (owned.elements() == 0) continue;
         copies.push_back(view_to_view(field.data, layout, owned, field.data, layout, ghost, BoxUse::move));
-        contributions.push_back({link.direction, view_to_view(field.data, layout, ghost, field.data, layout,
-                                                              owned, BoxUse::combine)});
+        contributions.push_back({boundary.direction, view_to_view(field.data, layout, ghost, field.data,
+                                                                  layout, owned, BoxUse::combine)});
       }
     }
   }
@@ -46,7 +46,7 @@ class LocalTransport final : public HaloTransport {
 
 }  // namespace
 
-std::unique_ptr<HaloTransport> make_local_transport(TransportParts parts) {
+std::unique_ptr<Link> make_local_transport(TransportParts parts) {
   return std::make_unique<LocalTransport>(parts);
 }
 

@@ -27,9 +27,9 @@ SharedRange name(const ContextState& context, const std::byte* data, std::size_t
 
 }  // namespace
 
-MappedMessages::MappedMessages(const TransportParts& parts, const std::vector<PackedPeer>& peers) {
+MappedMessages::MappedMessages(const MessageParts& parts, const std::vector<PackedPeer>& peers) {
   ContextState& context = parts.context;
-  const std::size_t flag_bytes = flag_offset(static_cast<std::uint32_t>(parts.fields.size()), 0, false);
+  const std::size_t flag_bytes = flag_offset(static_cast<std::uint32_t>(parts.fields), 0, false);
   std::byte* flags = context.arena().allocate(peers.size() * flag_bytes);
   Arena& arena = context.arena();
   flags_ = {flags, std::shared_ptr<void>(flags, [&arena](void* block) { arena.deallocate(block); })};
@@ -40,7 +40,7 @@ MappedMessages::MappedMessages(const TransportParts& parts, const std::vector<Pa
     const MappedCard card{name(context, peers_[i].own_flags, flag_bytes, MemoryKind::host),
                           name(context, peers[i].owned.packed.data, peers[i].owned.capacity_bytes(), memory),
                           name(context, peers[i].ghost.packed.data, peers[i].ghost.capacity_bytes(), memory)};
-    cards.push_back({parts.peers[i].neighbour.rank, card});
+    cards.push_back({peers[i].rank, card});
   }
   const std::vector<MappedCard> theirs =
       swap_cards(context, parts.first_tag, cards, "to set up messages to mapped memory");
@@ -64,8 +64,7 @@ void MappedMessages::address(PlannedMessage& message, const PackedBlock& block) 
   };
   // The owner's block and the other rank's block of its ghosts are the same bytes.
   std::byte* landing = message.reverse != 0 ? peer.owned : peer.ghost;
-  message.command.remote =
-      reinterpret_cast<std::uint64_t>(landing + block.packing.field_begin(message.field));
+  message.command.remote = reinterpret_cast<std::uint64_t>(landing + block.field_begin(message.field));
   message.command.own_flag = word(peer.own_flags, sends);
   message.command.peer_flag = word(peer.peer_flags, !sends);
 }

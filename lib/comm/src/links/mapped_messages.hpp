@@ -13,7 +13,7 @@ namespace selvage::detail {
 class MappedMessages {
  public:
   /// Swaps cards with all neighbours, which do the same at the same time.
-  MappedMessages(const TransportParts& parts, const std::vector<PackedPeer>& peers);
+  MappedMessages(const MessageParts& parts, const std::vector<PackedPeer>& peers);
   MappedMessages(const MappedMessages&) = delete;
   MappedMessages& operator=(const MappedMessages&) = delete;
 

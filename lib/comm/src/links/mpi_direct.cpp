@@ -1,7 +1,7 @@
 #include "mpi_direct.hpp"
 
+#include "halo_messages.hpp"
 #include "mpi_messages.hpp"
-#include "proxy_messages.hpp"
 
 namespace selvage::detail {
 
@@ -15,9 +15,8 @@ std::string refuse_mpi_direct_initiation(Initiation initiation, const PairFacts&
   return refuse_mpi_initiation(initiation, facts, on_host);
 }
 
-std::unique_ptr<HaloTransport> make_mpi_direct_transport(TransportParts parts) {
-  if (is_started_by_proxy(parts.initiation)) return std::make_unique<ProxyMessages>(parts, Wire::packed);
-  return std::make_unique<MpiMessages>(std::move(parts), false);
+std::unique_ptr<Link> make_mpi_direct_transport(TransportParts parts) {
+  return make_halo_messages(parts, Wire::packed);
 }
 
 }  // namespace selvage::detail

@@ -5,7 +5,7 @@
 
 namespace selvage::detail {
 
-[[nodiscard]] std::unique_ptr<HaloTransport> make_mpi_direct_transport(TransportParts parts);
+[[nodiscard]] std::unique_ptr<Link> make_mpi_direct_transport(TransportParts parts);
 [[nodiscard]] std::string refuse_mpi_direct(const PairFacts& facts);
 [[nodiscard]] std::string refuse_mpi_direct_initiation(Initiation initiation, const PairFacts& facts,
                                                        bool on_host);

@@ -1,7 +1,6 @@
 #include "mpi_messages.hpp"
 
 #include "proxy/proxy.hpp"
-#include "proxy_messages.hpp"
 #include "runtime/cancel_receive.hpp"
 #include "runtime/context_state.hpp"
 #include "runtime/kokkos_runtime.hpp"
@@ -20,15 +19,14 @@ bool all_done(const std::vector<MPI_Request>& requests) {
 
 }  // namespace
 
-MpiMessages::MpiMessages(TransportParts parts, bool staged)
+MpiMessages::MpiMessages(const MessageParts& parts, std::vector<PackedPeer> peers)
     : comm_(parts.context.comm()),
       first_tag_(parts.first_tag),
-      staged_(staged && !parts.executor.runs_on_host()),
-      initiation_(parts.initiation) {
-  for (const PeerPlan& plan : parts.peers) {
-    peers_.emplace_back(parts, plan, staged ? Wire::staged : Wire::packed);
-  }
-  const std::size_t most = peers_.size() * parts.fields.size();
+      fields_(parts.fields),
+      staged_(parts.carrier == Wire::staged && !parts.executor.runs_on_host()),
+      initiation_(parts.initiation),
+      peers_(std::move(peers)) {
+  const std::size_t most = peers_.size() * fields_;
   for (auto* list : {&sends_, &receives_}) list->reserve(most);
   send_ranks_.reserve(most);
   expected_.reserve(most);
@@ -48,13 +46,13 @@ MpiMessages::~MpiMessages() {
 }
 
 template <class Function>
-void MpiMessages::for_each_run(const Step& step, const Packing& packing, const Function& function) {
+void MpiMessages::for_each_run(const Step& step, const PackedBlock& block, const Function& function) {
   std::size_t field = 0;
   while ((step.fields >> field) != 0) {
     const std::size_t first = field;
     std::int64_t bytes = 0;
-    for (; field < max_fields && step.has(field); ++field) bytes += packing.field_bytes(field);
-    if (bytes > 0) function(static_cast<int>(first), packing.field_begin(first), bytes);
+    for (; field < max_fields && step.has(field); ++field) bytes += block.field_bytes(field);
+    if (bytes > 0) function(static_cast<int>(first), block.field_begin(first), bytes);
     if (field >= max_fields) break;
     if (field == first) ++field;
   }
@@ -75,7 +73,7 @@ void MpiMessages::start(const Step& step) {
 void MpiMessages::post_receives(const Step& step) {
   for (std::size_t i = 0; i < peers_.size(); ++i) {
     const PackedBlock& block = peers_[i].incoming(step.reverse);
-    for_each_run(step, block.packing, [&](int first_field, std::int64_t begin, std::int64_t bytes) {
+    for_each_run(step, block, [&](int first_field, std::int64_t begin, std::int64_t bytes) {
       expected_.push_back({i, begin, bytes});
       check_mpi(MPI_Irecv(block.wire.data + begin, message_size(bytes), MPI_BYTE, peers_[i].rank,
                           first_tag_ + first_field, comm_, &receives_.emplace_back(MPI_REQUEST_NULL)),
@@ -89,9 +87,9 @@ void MpiMessages::pack(const Step& step) {
   for (const PackedPeer& peer : peers_) {
     const PackedBlock& block = peer.outgoing(step.reverse);
     for (std::size_t field = 0; field < block.pack.size(); ++field) {
-      if (step.has(field)) step.executor.copy(block.pack[field]);
+      if (step.has(field)) block.pack[field]->enqueue(step.executor);
     }
-    if (staged_) step.executor.stage_out(block.wire.data, block.packed.data, block.packing.bytes());
+    if (staged_) step.executor.stage_out(block.wire.data, block.packed.data, block.bytes());
   }
   // MPI reads the blocks outside the instance's order.
   if (!step.executor.runs_on_host()) step.executor.fence();
@@ -101,7 +99,7 @@ void MpiMessages::pack_and_send(const Step& step) {
   pack(step);
   for (const PackedPeer& peer : peers_) {
     const PackedBlock& block = peer.outgoing(step.reverse);
-    for_each_run(step, block.packing, [&](int first_field, std::int64_t begin, std::int64_t bytes) {
+    for_each_run(step, block, [&](int first_field, std::int64_t begin, std::int64_t bytes) {
       send_ranks_.push_back(peer.rank);
       check_mpi(MPI_Isend(block.wire.data + begin, message_size(bytes), MPI_BYTE, peer.rank,
                           first_tag_ + first_field, comm_, &sends_.emplace_back(MPI_REQUEST_NULL)),
@@ -158,9 +156,9 @@ void MpiMessages::deliver(const Step& step, const Message& message) {
   if (step.reverse) return;
   const ProfilingRegion region("comm::unpack");
   for (std::size_t field = 0; field < block.unpack.size(); ++field) {
-    const std::int64_t begin = block.packing.field_begin(field);
+    const std::int64_t begin = block.field_begin(field);
     const bool in_message = begin >= message.begin && begin < message.begin + message.bytes;
-    if (step.has(field) && in_message) step.executor.copy(block.unpack[field]);
+    if (step.has(field) && in_message) block.unpack[field]->enqueue(step.executor);
   }
 }
 

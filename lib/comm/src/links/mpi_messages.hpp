@@ -1,5 +1,6 @@
 #pragma once
 
+#include "link.hpp"
 #include "packed_block.hpp"
 #include "path_selector.hpp"
 
@@ -7,15 +8,14 @@
 
 namespace selvage::detail {
 
-/// Pack, MPI_Isend and MPI_Irecv, unpack: what the MPI transports have in common. One message per neighbour
-/// and run of consecutive fields. A subclass says in which memory MPI sees the messages.
+/// Pack, MPI_Isend and MPI_Irecv, unpack. One message per neighbour
+/// and run of consecutive fields.
 ///
 /// Reuse of ghosts and buffers is guarded by MPI itself: a message is unpacked by its receiver, when it is
 /// waited for.
-class MpiMessages : public HaloTransport {
+class MpiMessages final : public Link {
  public:
-  /// \param staged  whether MPI sees staging memory instead of the packed block itself
-  MpiMessages(TransportParts parts, bool staged);
+  MpiMessages(const MessageParts& parts, std::vector<PackedPeer> peers);
   ~MpiMessages() override;
 
   void start(const Step& step) override;
@@ -31,7 +31,7 @@ class MpiMessages : public HaloTransport {
   };
   /// The messages of one step in one direction; `for_each(first_field, begin, bytes)`.
   template <class Function>
-  static void for_each_run(const Step& step, const Packing& packing, const Function& function);
+  static void for_each_run(const Step& step, const PackedBlock& block, const Function& function);
   void post_receives(const Step& step);
   void pack(const Step& step);
   void pack_and_send(const Step& step);
@@ -41,6 +41,7 @@ class MpiMessages : public HaloTransport {
 
   MPI_Comm comm_;
   int first_tag_;
+  std::size_t fields_;
   bool staged_;
   Initiation initiation_;
   std::vector<PackedPeer> peers_;

@@ -5,10 +5,10 @@
 
 namespace selvage::detail {
 
-std::unique_ptr<HaloTransport> make_device_peer_transport(TransportParts) {
+std::unique_ptr<Link> make_device_peer_transport(TransportParts) {
   refuse_gpus();
 }
-std::unique_ptr<HaloTransport> make_copy_engine_transport(TransportParts) {
+std::unique_ptr<Link> make_copy_engine_transport(TransportParts) {
   refuse_gpus();
 }
 

@@ -1,10 +1,17 @@
 #pragma once
 
-#include "transport.hpp"
+#include "layouts/packing.hpp"
+#include "layouts/prepared_copy.hpp"
 
+#include <selvage/comm/options.hpp>
+
+#include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace selvage::detail {
+
+class ContextState;
 
 /// Where what carries a packed block finds it.
 enum class Wire {
@@ -13,29 +20,44 @@ enum class Wire {
   mapped,  ///< where the execution space works, in memory that peers map
 };
 
+/// What links that send packed blocks as messages are made from; all references outlive them.
+struct MessageParts {
+  ContextState& context;
+  const Executor& executor;
+  Wire carrier;
+  Initiation initiation;
+  std::size_t fields;
+  bool reverses;  ///< whether there are exchanges in reverse as well
+  int first_tag;  ///< of one per field
+};
+
 /// One side of a neighbour's traffic as messages carry it: packed where the execution space works, and where
 /// the carrier works.
 struct PackedBlock {
-  Packing packing;
+  std::vector<std::int64_t> begins{0};  ///< of each field, and the end of the last: bytes
   Buffer packed;
-  Buffer wire;                               ///< `packed` itself unless staged
-  std::vector<std::vector<CopyBox>> pack;    ///< by field
-  std::vector<std::vector<CopyBox>> unpack;  ///< by field
+  Buffer wire;                                        ///< `packed` itself unless staged
+  std::vector<std::unique_ptr<PreparedCopy>> pack;    ///< by field, of blocks that are sent
+  std::vector<std::unique_ptr<PreparedCopy>> unpack;  ///< by field, of blocks that are received
 
-  PackedBlock(const TransportParts& parts, const PeerPlan& plan, LinkSide side, Wire carrier);
-
+  [[nodiscard]] std::int64_t bytes() const { return begins.back(); }
+  [[nodiscard]] std::int64_t field_begin(std::size_t field) const { return begins[field]; }
+  [[nodiscard]] std::int64_t field_bytes(std::size_t field) const {
+    return begins[field + 1] - begins[field];
+  }
   /// Of `packed`: never 0, so that it can be named.
   [[nodiscard]] std::size_t capacity_bytes() const;
+
+  /// Gives it memory, once its bytes are known.
+  void allocate(const MessageParts& parts);
 };
 
 /// A neighbour's traffic both ways.
 struct PackedPeer {
   int rank;
-  PackedBlock owned;
-  PackedBlock ghost;
-  std::vector<std::vector<Contribution>> contributions;
-
-  PackedPeer(const TransportParts& parts, const PeerPlan& plan, Wire carrier);
+  PackedBlock owned;                                     ///< sent, in reverse received
+  PackedBlock ghost;                                     ///< received, in reverse sent
+  std::vector<std::vector<Contribution>> contributions;  ///< by field, of links that reduce
 
   [[nodiscard]] const PackedBlock& outgoing(bool reverse) const { return reverse ? ghost : owned; }
   [[nodiscard]] const PackedBlock& incoming(bool reverse) const { return reverse ? owned : ghost; }

@@ -1,9 +1,9 @@
 #include "peer.hpp"
 
 #include "device_peer.hpp"
+#include "halo_messages.hpp"
 #include "peer_link.hpp"
 #include "proxy/proxy.hpp"
-#include "proxy_messages.hpp"
 #include "runtime/context_state.hpp"
 #include "runtime/kokkos_runtime.hpp"
 
@@ -19,7 +19,7 @@ struct Peer {
   bool landed = true;
 };
 
-class PeerTransport final : public HaloTransport {
+class PeerTransport final : public Link {
  public:
   explicit PeerTransport(const TransportParts& parts)
       : initiation_(parts.initiation),
@@ -146,9 +146,9 @@ std::string refuse_peer_initiation(Initiation initiation, const PairFacts& /*fac
   return initiation == Initiation::queue ? Proxy::refusal(on_host) : "";
 }
 
-std::unique_ptr<HaloTransport> make_peer_transport(TransportParts parts) {
+std::unique_ptr<Link> make_peer_transport(TransportParts parts) {
   // A kernel that can store into its neighbours' memory needs no proxy.
-  if (parts.initiation == Initiation::queue) return std::make_unique<ProxyMessages>(parts, Wire::mapped);
+  if (parts.initiation == Initiation::queue) return make_halo_messages(parts, Wire::mapped);
   if (!parts.executor.runs_on_host()) return make_device_peer_transport(std::move(parts));
   return std::make_unique<PeerTransport>(parts);
 }

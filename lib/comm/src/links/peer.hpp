@@ -13,7 +13,7 @@ namespace selvage::detail {
 /// Why ghosts that are still read can't be overwritten: either the receiver has released a credit for this
 /// epoch, or, with GhostReuse::alternating and traffic both ways, what the neighbour sent last proves that it
 /// has read them. Landing blocks come in two, by parity of the epoch, and need traffic both ways only.
-[[nodiscard]] std::unique_ptr<HaloTransport> make_peer_transport(TransportParts parts);
+[[nodiscard]] std::unique_ptr<Link> make_peer_transport(TransportParts parts);
 [[nodiscard]] std::string refuse_peer(const PairFacts& facts);
 
 [[nodiscard]] std::string refuse_peer_initiation(Initiation initiation, const PairFacts& facts, bool on_host);

@@ -22,8 +22,8 @@ std::byte* map(PeerLink& link, const TransportParts& parts, const SharedRange& r
 
 PeerLink make_link(const TransportParts& parts, const PeerPlan& plan, const MailboxCard& card,
                    const Mailbox& own_mailbox, std::size_t index, const RouteRules& rules) {
-  const Packing owned(plan.neighbour, parts.fields, parts.axes, LinkSide::owned);
-  const Packing ghost(plan.neighbour, parts.fields, parts.axes, LinkSide::ghost);
+  const Packing owned(plan.neighbour, parts.fields, parts.axes, BoundarySide::owned);
+  const Packing ghost(plan.neighbour, parts.fields, parts.axes, BoundarySide::ghost);
   PeerLink link;
   link.rank = plan.neighbour.rank;
   link.owned_bytes = owned.bytes() > 0;
@@ -50,8 +50,8 @@ std::vector<LandingBytes> landing_bytes(const TransportParts& parts) {
   std::vector<LandingBytes> bytes;
   for (const PeerPlan& peer : parts.peers) {
     bytes.push_back(
-        {.ghosts = Packing(peer.neighbour, parts.fields, parts.axes, LinkSide::ghost).bytes(),
-         .contributions = Packing(peer.neighbour, parts.fields, parts.axes, LinkSide::owned).bytes()});
+        {.ghosts = Packing(peer.neighbour, parts.fields, parts.axes, BoundarySide::ghost).bytes(),
+         .contributions = Packing(peer.neighbour, parts.fields, parts.axes, BoundarySide::owned).bytes()});
   }
   return bytes;
 }

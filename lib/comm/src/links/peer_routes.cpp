@@ -9,8 +9,8 @@ Layout layout_of(const FieldCard& card) {
   return {.strides = card.strides, .element_bytes = card.element_bytes};
 }
 
-const Link& link_along(const Neighbour& neighbour, Direction direction) {
-  return *std::ranges::find(neighbour.links, direction, &Link::direction);
+const Boundary& boundary_along(const Neighbour& neighbour, Direction direction) {
+  return *std::ranges::find(neighbour.boundaries, direction, &Boundary::direction);
 }
 
 /// Bytes that lie together on both sides.
@@ -63,7 +63,7 @@ class RouteMaker {
       std::byte* landing = remote_.ghosts_blocks[parity] + slot.offset_bytes;
       if (goes_directly(slot, here, there)) {
         const Region target =
-            in_field(link_along(plan_.neighbour, slot.direction).peer_ghost, field, parts_.axes);
+            in_field(boundary_along(plan_.neighbour, slot.direction).peer_ghost, field, parts_.axes);
         puts.push_back(
             view_to_view(field.data, here, slot.region, remote_.fields[f], there, target, BoxUse::move));
         routes_.puts_directly = true;
@@ -103,8 +103,8 @@ class RouteMaker {
   const PeerMemory& remote_;
   const OwnMemory& own_;
   const RouteRules& rules_;
-  Packing owned_{plan_.neighbour, parts_.fields, parts_.axes, LinkSide::owned};
-  Packing ghost_{plan_.neighbour, parts_.fields, parts_.axes, LinkSide::ghost};
+  Packing owned_{plan_.neighbour, parts_.fields, parts_.axes, BoundarySide::owned};
+  Packing ghost_{plan_.neighbour, parts_.fields, parts_.axes, BoundarySide::ghost};
   Routes routes_;
 };
 

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace selvage::detail {
 namespace {
 
@@ -12,19 +14,19 @@ namespace {
 Command message_of(const PackedBlock& block, std::size_t field, CommandKind kind) {
   Command command;
   command.kind = kind;
-  command.bytes = static_cast<std::uint64_t>(block.packing.field_bytes(field));
-  command.payload = reinterpret_cast<std::uint64_t>(block.wire.data + block.packing.field_begin(field));
+  command.bytes = static_cast<std::uint64_t>(block.field_bytes(field));
+  command.payload = reinterpret_cast<std::uint64_t>(block.wire.data + block.field_begin(field));
   return command;
 }
 
 }  // namespace
 
-ProxyMessages::ProxyMessages(const TransportParts& parts, Wire carrier)
+ProxyMessages::ProxyMessages(const MessageParts& parts, std::vector<PackedPeer> peers)
     : context_(parts.context),
-      carrier_(carrier),
-      staged_(carrier == Wire::staged && !parts.executor.runs_on_host()) {
-  for (const PeerPlan& plan : parts.peers) peers_.emplace_back(parts, plan, carrier);
-  if (carrier == Wire::mapped) mapped_ = std::make_unique<MappedMessages>(parts, peers_);
+      carrier_(parts.carrier),
+      staged_(carrier_ == Wire::staged && !parts.executor.runs_on_host()),
+      peers_(std::move(peers)) {
+  if (carrier_ == Wire::mapped) mapped_ = std::make_unique<MappedMessages>(parts, peers_);
   std::vector<PlannedMessage> messages = plan_messages(parts);
   is_delivered_.resize(messages.size());
   line_ =
@@ -57,16 +59,17 @@ void ProxyMessages::unmap() noexcept {
 }
 
 /// Per peer and field: sent and received, forth and in reverse, as far as there is anything to send.
-std::vector<PlannedMessage> ProxyMessages::plan_messages(const TransportParts& parts) const {
+std::vector<PlannedMessage> ProxyMessages::plan_messages(const MessageParts& parts) const {
   std::vector<PlannedMessage> messages;
   for (std::uint32_t index = 0; index < peers_.size(); ++index) {
     const PackedPeer& peer = peers_[index];
-    for (std::size_t field = 0; field < parts.fields.size(); ++field) {
+    for (std::size_t field = 0; field < parts.fields; ++field) {
       for (const bool reverse : {false, true}) {
+        if (reverse && !parts.reverses) continue;
         for (const CommandKind kind : {CommandKind::receive, CommandKind::send}) {
           const PackedBlock& block =
               kind == CommandKind::send ? peer.outgoing(reverse) : peer.incoming(reverse);
-          if (block.packing.field_bytes(field) == 0) continue;
+          if (block.field_bytes(field) == 0) continue;
           PlannedMessage message{
               .field = static_cast<std::uint32_t>(field), .reverse = reverse ? 1U : 0U, .peer = index};
           message.command = message_of(block, field, kind);
@@ -103,22 +106,21 @@ void ProxyMessages::pack(const Step& step) {
   for (const PackedPeer& peer : peers_) {
     const PackedBlock& block = peer.outgoing(step.reverse);
     for (std::size_t field = 0; field < block.pack.size(); ++field) {
-      if (step.has(field)) step.executor.copy(block.pack[field]);
+      if (step.has(field)) block.pack[field]->enqueue(step.executor);
     }
-    if (staged_) step.executor.stage_out(block.wire.data, block.packed.data, block.packing.bytes());
+    if (staged_) step.executor.stage_out(block.wire.data, block.packed.data, block.bytes());
   }
 }
 
 void ProxyMessages::deliver(const Step& step, std::uint32_t message) {
   const PackedBlock& block = peers_[line_->messages()[message].peer].incoming(step.reverse);
   const std::size_t field = line_->messages()[message].field;
-  const std::int64_t begin = block.packing.field_begin(field);
+  const std::int64_t begin = block.field_begin(field);
   if (staged_) {
-    step.executor.stage_in(block.packed.data + begin, block.wire.data + begin,
-                           block.packing.field_bytes(field));
+    step.executor.stage_in(block.packed.data + begin, block.wire.data + begin, block.field_bytes(field));
   }
   const ProfilingRegion region("comm::unpack");
-  if (!step.reverse) step.executor.copy(block.unpack[field]);
+  if (!step.reverse) block.unpack[field]->enqueue(step.executor);
 }
 
 bool ProxyMessages::progress(const Step& step) {

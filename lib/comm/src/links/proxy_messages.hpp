@@ -1,5 +1,6 @@
 #pragma once
 
+#include "link.hpp"
 #include "mapped_messages.hpp"
 #include "packed_block.hpp"
 #include "proxy/device_channel.hpp"
@@ -17,9 +18,9 @@ namespace selvage::detail {
 ///
 /// Reuse of ghosts and buffers is guarded by order: this rank asks for its next message after it has unpacked
 /// the last, and packs again after what was sent has been let go of.
-class ProxyMessages final : public HaloTransport {
+class ProxyMessages final : public Link {
  public:
-  ProxyMessages(const TransportParts& parts, Wire carrier);
+  ProxyMessages(const MessageParts& parts, std::vector<PackedPeer> peers);
   ~ProxyMessages() override;
 
   void start(const Step& step) override;
@@ -30,7 +31,7 @@ class ProxyMessages final : public HaloTransport {
   void unmap() noexcept override;
 
  private:
-  [[nodiscard]] std::vector<PlannedMessage> plan_messages(const TransportParts& parts) const;
+  [[nodiscard]] std::vector<PlannedMessage> plan_messages(const MessageParts& parts) const;
   void start_messages(const Step& step, CommandKind kind);
   void pack(const Step& step);
   void deliver(const Step& step, std::uint32_t message);
@@ -47,9 +48,5 @@ class ProxyMessages final : public HaloTransport {
   std::uint64_t waits_enqueued_ = 0;               ///< on a device: of this epoch
   std::uint64_t completed_epoch_ = 0;
 };
-
-[[nodiscard]] inline bool is_started_by_proxy(Initiation initiation) {
-  return initiation == Initiation::queue || initiation == Initiation::kernel;
-}
 
 }  // namespace selvage::detail

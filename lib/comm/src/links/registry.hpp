@@ -15,7 +15,7 @@ struct TransportEntry {
   std::string reason;  ///< why it is preferred to those after it
   std::string (*refuse)(const PairFacts&);
   std::string (*refuse_initiation)(Initiation, const PairFacts&, bool on_host);
-  std::unique_ptr<HaloTransport> (*make)(TransportParts);
+  std::unique_ptr<Link> (*make)(TransportParts);
 };
 
 /// All transports that are built in, the most preferred first. The conformance suite runs over this list.

@@ -37,6 +37,10 @@ struct TransferOptions {
   /// Force peer, ring, mpi_direct or mpi_staged for all partners. Else the first of them that is possible: on hosts ring
   /// before peer for elements that lie scattered, in GPU memory never ring.
   std::optional<Transport> transport = {};
+  /// Force `queue`: a service thread of this rank then sends and receives the packed elements, over peer, mpi_direct or
+  /// mpi_staged, and on a GPU no call waits for the GPU. Else the caller starts them: as `stream` where the transport can be
+  /// enqueued, from the `host` after a fence where it can't.
+  std::optional<Initiation> initiation = {};
   /// Of ring: how much this rank receives at a time; 0: 256 KB where a View of the pair lies in GPU memory, else 32 KB.
   std::size_t ring_unit_bytes = 0;
 };
@@ -60,7 +64,8 @@ class TypedTransfer {
   /// Error{timeout} that names it.
   /// \param space  where copies run; the instance is only used during the call
   /// \throws Error{usage} on every rank: ends that don't match in number or elements, types that reach beyond
-  ///         their View, ranks that don't exist; Error{unsupported}: a forced transport that isn't possible
+  ///         their View, ranks that don't exist, options that differ between partners; Error{unsupported}: a forced transport
+  ///         or initiation that isn't possible
   template <class Space>
   TypedTransfer(const Space& space, const Context& context, const std::vector<TransferEnd>& sends,
                 const std::vector<TransferEnd>& receives, const TransferOptions& options = {})
@@ -92,7 +97,7 @@ class TypedTransfer {
 
   /// Throws what kernels found while they waited; see HaloExchange::check.
   void check() const;
-  /// Per partner: transport, bytes, copies in how many runs, and why. The same text on every call.
+  /// Per partner: transport, initiation, bytes, copies in how many runs, and why. The same text on every call.
   [[nodiscard]] std::string explain() const;
 
  private:

@@ -15,7 +15,7 @@
 namespace selvage::detail {
 namespace {
 
-class DevicePeerTransfer final : public TransferPath {
+class DevicePeerTransfer final : public Link {
  public:
   explicit DevicePeerTransfer(const TransferParts& parts)
       : context_(parts.context), state_(std::vector<DeviceState>(1)) {
@@ -44,7 +44,7 @@ class DevicePeerTransfer final : public TransferPath {
     wait_ = signals(peers.size(), waits.size());
   }
 
-  void start(const TransferStep& step) override {
+  void start(const Step& step) override {
     check();
     {
       const ProfilingRegion region("comm::put");
@@ -53,7 +53,7 @@ class DevicePeerTransfer final : public TransferPath {
     waits_for_launch_ = true;
   }
 
-  bool progress(const TransferStep& step) override {
+  bool progress(const Step& step) override {
     if (waits_for_launch_) launch_wait(wait_, static_cast<cudaStream_t>(step.executor.stream()));
     waits_for_launch_ = false;
     return true;
@@ -72,7 +72,11 @@ class DevicePeerTransfer final : public TransferPath {
             fault.wanted, fault.seen));
   }
 
-  [[nodiscard]] std::string describe_late(const TransferStep&) const override { return {}; }
+  void unmap() noexcept override {
+    for (PeerPut& put : puts_) put.mappings.clear();
+  }
+
+  [[nodiscard]] std::string describe_late(const Step&) const override { return {}; }
 
  private:
   [[nodiscard]] PeerProgram signals(std::size_t peers, std::size_t waits) const {
@@ -102,7 +106,7 @@ class DevicePeerTransfer final : public TransferPath {
 
 }  // namespace
 
-std::unique_ptr<TransferPath> make_device_peer_transfer(const TransferParts& parts) {
+std::unique_ptr<Link> make_device_peer_transfer(const TransferParts& parts) {
   return std::make_unique<DevicePeerTransfer>(parts);
 }
 

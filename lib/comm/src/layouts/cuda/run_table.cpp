@@ -1,6 +1,6 @@
 #include "run_table.hpp"
 
-#include "layouts/run_copy.hpp"
+#include "layouts/prepared_copy.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -70,7 +70,7 @@ void sort_in(const CopyRun& run, std::vector<CopyRun>& short_runs, std::vector<C
   }
 }
 
-class DeviceRunCopy final : public RunCopy {
+class DeviceRunCopy final : public PreparedCopy {
  public:
   explicit DeviceRunCopy(const std::vector<CopyRun>& placed) {
     table_.add(placed, 0);
@@ -131,7 +131,7 @@ void RunTable::cut_chunks(std::size_t first_run, std::uint64_t items, std::uint3
   }
 }
 
-std::unique_ptr<RunCopy> make_device_run_copy(const std::vector<CopyRun>& placed) {
+std::unique_ptr<PreparedCopy> make_device_run_copy(const std::vector<CopyRun>& placed) {
   return std::make_unique<DeviceRunCopy>(placed);
 }
 

@@ -27,7 +27,7 @@ struct Direction {
   PeerProgram program{};
 };
 
-class CopyEngineTransport final : public HaloTransport {
+class CopyEngineTransport final : public Link {
  public:
   explicit CopyEngineTransport(const TransportParts& parts)
       : context_(parts.context),
@@ -79,7 +79,7 @@ class CopyEngineTransport final : public HaloTransport {
   }
 
   void prepare_capture(std::uint64_t fields) override {
-    if (initiation_ == Initiation::host) HaloTransport::prepare_capture(fields);
+    if (initiation_ == Initiation::host) Link::prepare_capture(fields);
   }
 
   void append_contributions(std::size_t field, std::vector<Contribution>& contributions) const override {
@@ -200,7 +200,7 @@ class CopyEngineTransport final : public HaloTransport {
 
 }  // namespace
 
-std::unique_ptr<HaloTransport> make_copy_engine_transport(TransportParts parts) {
+std::unique_ptr<Link> make_copy_engine_transport(TransportParts parts) {
   return std::make_unique<CopyEngineTransport>(parts);
 }
 

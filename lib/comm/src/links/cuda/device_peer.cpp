@@ -101,7 +101,7 @@ struct Launches {
   bool fits_one_launch = false;
 };
 
-class DevicePeerTransport final : public HaloTransport {
+class DevicePeerTransport final : public Link {
  public:
   explicit DevicePeerTransport(const TransportParts& parts)
       : context_(parts.context),
@@ -153,7 +153,7 @@ class DevicePeerTransport final : public HaloTransport {
   }
 
   void prepare_capture(std::uint64_t fields) override {
-    if (initiation_ == Initiation::host) return HaloTransport::prepare_capture(fields);
+    if (initiation_ == Initiation::host) return Link::prepare_capture(fields);
     launches_for(fields, false, true);
   }
 
@@ -272,7 +272,7 @@ class DevicePeerTransport final : public HaloTransport {
 
 }  // namespace
 
-std::unique_ptr<HaloTransport> make_device_peer_transport(TransportParts parts) {
+std::unique_ptr<Link> make_device_peer_transport(TransportParts parts) {
   return std::make_unique<DevicePeerTransport>(parts);
 }
 

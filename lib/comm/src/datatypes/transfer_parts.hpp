@@ -2,7 +2,9 @@
 
 #include "layouts/copy_runs.hpp"
 #include "layouts/layout_cache.hpp"
+#include "links/link.hpp"
 #include "links/mailbox.hpp"
+#include "links/packed_block.hpp"
 #include "links/path_selector.hpp"
 #include "memory/arena.hpp"
 
@@ -53,37 +55,14 @@ struct Partner {
   SharedRange remote_flags;              ///< in the partner's; this rank writes them
 };
 
-/// What a path is made from.
+/// What a link for typed transfers is made from.
 struct TransferParts {
   ContextState& context;
   const Executor& executor;
   std::vector<Partner> partners;  ///< those it is to serve
+  Initiation initiation;
   int tag;
   std::size_t ring_unit_bytes = 0;  ///< of rings into this rank; 0: by where the Views lie
-};
-
-/// One transfer in flight.
-struct TransferStep {
-  Executor& executor;
-  std::uint64_t epoch;  ///< grows by one per transfer of a plan, the same on all ranks
-};
-
-/// Moves the parts between this rank and the partners it was made for: start, then progress until true.
-class TransferPath {
- public:
-  TransferPath() = default;
-  TransferPath(const TransferPath&) = delete;
-  TransferPath& operator=(const TransferPath&) = delete;
-  virtual ~TransferPath() = default;
-
-  /// Sends what may go at once; never waits for another rank.
-  virtual void start(const TransferStep& step) = 0;
-  /// Polls; sends what has become possible; true once everything has left and arrived.
-  virtual bool progress(const TransferStep& step) = 0;
-  /// Throws what a kernel's wait has found.
-  virtual void check() const {}
-  /// Who keeps progress() from being done, for a timeout's message.
-  [[nodiscard]] virtual std::string describe_late(const TransferStep& step) const = 0;
 };
 
 /// A partner's memory and flags as this rank maps them, and the copies that put into it.
@@ -101,15 +80,14 @@ struct PeerPut {
 
 /// Zero copy between ranks of one host. What guards elements that are still read: the receiver's start()
 /// releases a credit for the epoch, and no put begins before it has been acquired.
-[[nodiscard]] std::unique_ptr<TransferPath> make_peer_transfer(const TransferParts& parts);
+[[nodiscard]] std::unique_ptr<Link> make_peer_transfer(const TransferParts& parts);
 
-/// Pack, MPI, unpack; one message per partner and direction. MPI guards reuse by itself.
-/// \param staged  whether MPI is given host memory instead of the packed block itself
-[[nodiscard]] std::unique_ptr<TransferPath> make_mpi_transfer(const TransferParts& parts, bool staged);
+/// Packed, one message per partner and way.
+[[nodiscard]] std::unique_ptr<Link> make_packed_transfer(const TransferParts& parts, Wire carrier);
 
 /// Units of host memory in turn, packed and unpacked, or copied by DMA to and from packed blocks of a GPU, while the others
 /// are underway. Collective between partners. A count of units freed guards those that are still read.
-[[nodiscard]] std::unique_ptr<TransferPath> make_ring_transfer(const TransferParts& parts);
+[[nodiscard]] std::unique_ptr<Link> make_ring_transfer(const TransferParts& parts);
 [[nodiscard]] std::string refuse_ring(const PairFacts& facts);
 
 }  // namespace selvage::detail

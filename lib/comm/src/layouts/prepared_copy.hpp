@@ -13,21 +13,22 @@ namespace selvage::detail {
 void append_placed(std::vector<CopyRun>& placed, std::span<const CopyRun> runs, const std::byte* source,
                    const std::byte* target);
 
-/// Copies of a list of runs that are made ready once and enqueued often.
-class RunCopy {
+/// Copies that are made ready once and enqueued often.
+class PreparedCopy {
  public:
-  RunCopy() = default;
-  RunCopy(const RunCopy&) = delete;
-  RunCopy& operator=(const RunCopy&) = delete;
-  virtual ~RunCopy() = default;
+  PreparedCopy() = default;
+  PreparedCopy(const PreparedCopy&) = delete;
+  PreparedCopy& operator=(const PreparedCopy&) = delete;
+  virtual ~PreparedCopy() = default;
 
   virtual void enqueue(Executor& executor) const = 0;
 };
 
+[[nodiscard]] std::unique_ptr<PreparedCopy> make_box_copy(std::vector<CopyBox> boxes);
 /// \param placed  see append_placed; no two of them write the same byte
-[[nodiscard]] std::unique_ptr<RunCopy> make_run_copy(const Executor& executor,
-                                                     const std::vector<CopyRun>& placed);
+[[nodiscard]] std::unique_ptr<PreparedCopy> make_run_copy(const Executor& executor,
+                                                          const std::vector<CopyRun>& placed);
 /// On a GPU: all runs in one kernel. \throws Error{unsupported} without a GPU backend, Error{cuda}
-[[nodiscard]] std::unique_ptr<RunCopy> make_device_run_copy(const std::vector<CopyRun>& placed);
+[[nodiscard]] std::unique_ptr<PreparedCopy> make_device_run_copy(const std::vector<CopyRun>& placed);
 
 }  // namespace selvage::detail

@@ -1,4 +1,4 @@
-#include "run_copy.hpp"
+#include "prepared_copy.hpp"
 
 #include <cstdint>
 #include <cstring>
@@ -48,7 +48,7 @@ void copy_scattered(const ScatteredBlocks& scattered) {
 }
 
 /// Regular runs as boxes on the execution space, the rest by the calling thread.
-class HostRunCopy final : public RunCopy {
+class HostRunCopy final : public PreparedCopy {
  public:
   explicit HostRunCopy(const std::vector<CopyRun>& placed) {
     std::vector<CopyRun> regular;
@@ -81,6 +81,15 @@ class HostRunCopy final : public RunCopy {
   std::vector<ScatteredBlocks> scattered_;
 };
 
+class BoxCopies final : public PreparedCopy {
+ public:
+  explicit BoxCopies(std::vector<CopyBox> boxes) : boxes_(std::move(boxes)) {}
+  void enqueue(Executor& executor) const override { executor.copy(boxes_); }
+
+ private:
+  std::vector<CopyBox> boxes_;
+};
+
 }  // namespace
 
 void append_placed(std::vector<CopyRun>& placed, std::span<const CopyRun> runs, const std::byte* source,
@@ -93,7 +102,11 @@ void append_placed(std::vector<CopyRun>& placed, std::span<const CopyRun> runs, 
   }
 }
 
-std::unique_ptr<RunCopy> make_run_copy(const Executor& executor, const std::vector<CopyRun>& placed) {
+std::unique_ptr<PreparedCopy> make_box_copy(std::vector<CopyBox> boxes) {
+  return std::make_unique<BoxCopies>(std::move(boxes));
+}
+
+std::unique_ptr<PreparedCopy> make_run_copy(const Executor& executor, const std::vector<CopyRun>& placed) {
   if (executor.runs_on_host()) return std::make_unique<HostRunCopy>(placed);
   return make_device_run_copy(placed);
 }
