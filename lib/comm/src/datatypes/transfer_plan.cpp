@@ -213,7 +213,9 @@ void TransferPlan::lay_out_flags(const Executor& executor) {
 
 /// \return how partners' options differ from this rank's
 std::vector<std::string> TransferPlan::greet(int tag, const TransferOptions& options) {
-  Greeting own{.transport = number_of(options.transport), .initiation = number_of(options.initiation)};
+  Greeting own;
+  own.transport = number_of(options.transport);
+  own.initiation = number_of(options.initiation);
   std::vector<CardFor<Greeting>> mine;
   for (const Partner& partner : partners_) {
     const auto kind = on_host_ ? MemoryKind::host : MemoryKind::device;

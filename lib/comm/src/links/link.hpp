@@ -11,6 +11,8 @@
 
 namespace selvage::detail {
 
+inline constexpr int max_fields = 64;
+
 /// One exchange in flight.
 struct Step {
   Executor& executor;

@@ -1,5 +1,6 @@
 #include "mpi_messages.hpp"
 
+#include "messages.hpp"
 #include "proxy/proxy.hpp"
 #include "runtime/cancel_receive.hpp"
 #include "runtime/context_state.hpp"
@@ -22,11 +23,10 @@ bool all_done(const std::vector<MPI_Request>& requests) {
 MpiMessages::MpiMessages(const MessageParts& parts, std::vector<PackedPeer> peers)
     : comm_(parts.context.comm()),
       first_tag_(parts.first_tag),
-      fields_(parts.fields),
       staged_(parts.carrier == Wire::staged && !parts.executor.runs_on_host()),
       initiation_(parts.initiation),
       peers_(std::move(peers)) {
-  const std::size_t most = peers_.size() * fields_;
+  const std::size_t most = peers_.size() * parts.fields;
   for (auto* list : {&sends_, &receives_}) list->reserve(most);
   send_ranks_.reserve(most);
   expected_.reserve(most);

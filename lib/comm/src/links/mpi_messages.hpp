@@ -41,7 +41,6 @@ class MpiMessages final : public Link {
 
   MPI_Comm comm_;
   int first_tag_;
-  std::size_t fields_;
   bool staged_;
   Initiation initiation_;
   std::vector<PackedPeer> peers_;

@@ -48,7 +48,6 @@ struct TransportParts {
   Initiation initiation;
   int first_tag;  ///< of tags_per_plan
 };
-inline constexpr int max_fields = 64;
 inline constexpr int tags_per_plan = max_fields + 1;
 
 }  // namespace selvage::detail
