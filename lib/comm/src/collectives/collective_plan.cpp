@@ -55,7 +55,7 @@ CollectivePlan::CollectivePlan(std::shared_ptr<ContextState> context, const Exec
   static_cast<void>(measured_job(*context_, purpose()));
   ChosenAllreduce chosen{};
   AllreduceFacts known = facts(executor, request.options);
-  // A table is of kernels that may take a whole GPU.
+  // A tuning table was measured without a limit on blocks: where max_blocks sets one, the table doesn't apply.
   const bool is_measured =
       flow_.kind == CollectiveKind::allreduce && (known.on_host || options.max_blocks == 0);
   if (!request.options.algorithm && is_measured) known.advice = advice(known);

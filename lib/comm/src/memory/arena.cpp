@@ -25,7 +25,8 @@ namespace {
   throw Error(ErrorKind::io, fmt::format("{}: {}", what, std::strerror(code)), code);
 }
 
-/// The system gives a file of any size, and ends the process that fills more than there is without a word.
+/// The system grants a file of any size (overcommit). The first touch of a page that the host doesn't have then raises SIGBUS,
+/// so sizes beyond the host's memory are refused here.
 void require_memory(std::size_t bytes) {
   struct sysinfo host {};
   if (sysinfo(&host) != 0) throw_errno("cannot learn how much memory this host has");

@@ -64,7 +64,7 @@ class ContextState {
 
   /// For the library's own messages.
   [[nodiscard]] MPI_Comm comm() const { return comm_; }
-  /// The same ranks, for messages of whoever embeds the library: no tag of theirs is ever one of ours.
+  /// A duplicate with the same ranks for the user's own messages. The library sends nothing on it, so tags can't collide.
   [[nodiscard]] MPI_Comm users_comm() const { return users_comm_; }
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }

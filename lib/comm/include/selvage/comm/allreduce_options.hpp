@@ -11,20 +11,20 @@ enum class ReduceOperation { sum, average, min, max, product };
 /// How an allreduce moves its bytes. Those in rank order all give the same bits; the others need
 /// AllreduceOptions::allow_reordering.
 enum class AllreduceAlgorithm {
-  one_shot,  ///< every rank shows its elements to all, and each combines all; on GPUs 8 bytes at a time (LL)
+  one_shot,  ///< each rank reads all ranks' elements and combines them itself; on GPUs 8 bytes at a time (LL)
   one_shot_ll128,  ///< the same in lines of 120 bytes that carry their own flag; on GPUs
-  two_shot,  ///< each rank combines its part of the elements and gives the result to all, where they lie
+  two_shot,  ///< each rank combines one part of the elements, in place, and writes the result to all ranks
   two_shot_ll128,        ///< the same in lines of 120 bytes that carry their own flag; on GPUs
   two_shot_push,         ///< the same by stores alone, chunk by chunk: the fastest for many bytes; on GPUs
-  two_shot_copy_engine,  ///< two_shot whose results copy engines give to all; on GPUs
-  copy_engine,  ///< the same, and engines bring the elements too: takes multiprocessors for a short time only
+  two_shot_copy_engine,  ///< two_shot whose results are distributed by copy engines; on GPUs
+  copy_engine,  ///< the same, with elements fetched by copy engines too: occupies multiprocessors for a short time only
   shared_buffer_tree,  ///< ranks of a host copy into a buffer of the first, which combines; all copy the result out
   hierarchical,  ///< hosts combine theirs one after the other; inside through shared memory, GPUs by two_shot
-  mpi,           ///< two_shot by MPI's messages, between ranks that don't map each other's memory
+  mpi,           ///< two_shot by MPI messages, for ranks that can't map each other's memory
   nccl,  ///< NCCL, found at run time: for GPUs that don't map each other's memory; not in rank order, like the next
   binomial_tree,       ///< up a binomial tree and down again
   recursive_doubling,  ///< ranks at growing distances swap what they have combined
-  ring,                ///< parts go round, and each rank adds its elements
+  ring,                ///< parts travel round a ring, and each rank adds its elements
   segmented_ring,      ///< ring for short segments, several at a time
   multi_ring,          ///< a ring per block of one kernel, in both directions; on GPUs
   pipelined,           ///< groups combine at their leaders, leaders exchange: chunks in stages that overlap

@@ -41,8 +41,8 @@ class Collective {
   void run(const Space& space) {
     finish(space, start(space));
   }
-  /// Shows this rank's elements to the others as far as that needs no waiting. Until finish() the View must be
-  /// neither read nor written.
+  /// Starts the operation: makes this rank's elements available to the others. Never waits for another rank. Until
+  /// finish() the View must be neither read nor written.
   template <class Space>
   [[nodiscard]] Pending start(const Space& space) {
     detail::KokkosExecutor<Space> executor(space);

@@ -24,7 +24,8 @@ class ContextState;
 ///
 /// A Context is a handle: copies refer to the same state, which lives until the last of them (and the last
 /// Grid or HaloExchange made from it) is gone. The state must go before MPI_Finalize, and on all ranks together:
-/// it waits up to a second for the others, and keeps its communicators when one is late or has given something up.
+/// its destructor waits up to a second for the others, and doesn't free its communicators when a rank is late or has timed out
+/// before.
 ///
 /// A Context has one GPU. A process that drives several makes a Context for each, in one order on all
 /// processes: Context g then spans GPU g of every process, on a communicator of its own, and its rank p is
@@ -46,7 +47,7 @@ class ContextState;
 /// `SELVAGE_GPU_AWARE_MPI=yes|no` says whether to try giving MPI pointers to GPU memory. Unset, it is tried
 /// where MPI says that it takes them, or where Open MPI sends through a UCX with CUDA. README.md lists all variables. The
 /// constructor checks their values, but for the contents of files, on every rank; for the first Context of a process
-/// rank 0 prints which variables begin with SELVAGE_ and are read by nothing, and whether OpenMP's threads outnumber the
+/// rank 0 prints which environment variables begin with SELVAGE_ but are unknown, and whether OpenMP's threads outnumber the
 /// processors that they may run on without OMP_WAIT_POLICY=passive.
 class Context {
  public:

@@ -60,7 +60,7 @@ class Datatype {
   [[nodiscard]] static Datatype structure(std::span<const std::int64_t> block_lengths,
                                           std::span<const std::int64_t> displacements_bytes,
                                           std::span<const Datatype> types);
-  /// The same elements with other bounds: what the next one of an array is apart.
+  /// The same elements with other bounds: `extent` is the distance to the next one of an array.
   [[nodiscard]] static Datatype resized(const Datatype& type, std::int64_t lower_bound, std::int64_t extent);
 
   /// Of the elements: what travels.
@@ -73,7 +73,7 @@ class Datatype {
   [[nodiscard]] const TypeSignature& signature() const { return shape_.signature; }
 
   /// Below the public interface: how the type was made, as words that can be compared, hashed and flattened
-  /// (see src/flatten.hpp). Equal words are equal layouts.
+  /// (see src/layouts/flatten.hpp). Equal words are equal layouts.
   [[nodiscard]] std::span<const std::int64_t> code() const { return *code_; }
 
  private:

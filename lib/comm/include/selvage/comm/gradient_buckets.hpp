@@ -31,11 +31,11 @@ struct GradientBucketsOptions {
   std::optional<int> max_blocks = {};
   /// Allow another order than by rank, as in AllreduceOptions.
   bool allow_reordering = false;
-  /// A bucket has no more, unless a single gradient has.
+  /// The most bytes of a bucket; a single larger gradient is a bucket of its own.
   std::int64_t bucket_bytes = std::int64_t{25} << 20;
   /// Whether fp32 gradients travel, and are rounded, as bf16; they are combined in fp32 as ever.
   bool bf16_on_the_wire = false;
-  /// Whether a GPU begins a bucket before what else is ready to run.
+  /// Whether a bucket's kernels run on a stream of the highest priority.
   bool high_priority = true;
 };
 
@@ -54,8 +54,8 @@ struct BucketReport {
 /// into buckets, and a bucket is reduced as soon as its last View is ready.
 ///
 /// In the first step nothing is known of the order in which gradients become ready: finish() reduces all of them, then
-/// buckets are made for the order of rank 0. In later steps gradients may become ready in any order, on each rank in
-/// another one; buckets are reduced in the order agreed. Neither buckets nor order change a bit of the result.
+/// buckets are made for the order of rank 0. In later steps gradients may become ready in any order, which may
+/// differ between ranks; buckets are reduced in the order of the first step. Neither buckets nor order change a bit of the result.
 ///
 /// Gradients that follow each other in memory when they are in one bucket, as subviews of one allocation, are reduced
 /// where they lie; others are packed, on the communication's own instance.
@@ -90,8 +90,8 @@ class GradientBuckets {
   GradientBuckets& operator=(GradientBuckets&&) noexcept;
   ~GradientBuckets();
 
-  /// What `space` has been given so far fills a gradient; until finish() it must be neither read nor written. Never
-  /// waits for another rank; on hosts it carries on with buckets in flight.
+  /// Says that the work enqueued on `space` so far computes a gradient. Until finish() the gradient must be neither read nor
+  /// written. Never waits for another rank; on hosts it also advances buckets in flight.
   /// \param gradient  its number, in the order of registration
   /// \throws Error{usage} for one that isn't registered, or is ready already
   template <class Space>

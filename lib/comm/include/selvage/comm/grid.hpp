@@ -87,9 +87,10 @@ class Grid {
 
   /// This rank's cells, by their indices in a View with `width` ghosts, as of allocate().
   [[nodiscard]] Box<D> local_box(const Width<D>& width) const;
-  /// Those cells of `box` that have none within `width` that exchanges fill: what can be computed between start() and
-  /// finish(); without() gives the rest. Only sides that have neighbours move: ghosts past the others are the caller's.
-  /// \param box  this rank's cells, by any indices. A thin one ends up empty
+  /// The cells of `box` whose stencil of `width` reads no ghost that an exchange fills: they can be computed between start()
+  /// and finish(), and Box::without() gives the rest. Only sides with a neighbour move inwards: ghosts beyond the other sides
+  /// are filled by the caller.
+  /// \param box  this rank's cells, in any numbering. The result is empty where the box is too thin
   [[nodiscard]] Box<D> shrunk(Box<D> box, const Width<D>& width) const;
   /// `box` with `width` of the ghosts that exchanges fill, for steps that compute some of them too and exchange less often.
   [[nodiscard]] Box<D> grown(Box<D> box, const Width<D>& width) const;

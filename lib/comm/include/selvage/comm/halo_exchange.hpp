@@ -74,8 +74,8 @@ class HaloExchange {
     exchange_fields(executor, select(views...));
   }
 
-  /// Sends what is owned. Until finish(), cells next to a boundary must not be written and ghosts not be
-  /// read.
+  /// Starts an exchange: sends the owned cells that neighbours keep as ghosts. Until finish(), owned cells within the ghost
+  /// width of a boundary must not be written, and ghosts must not be read. Never waits for another rank.
   template <class Space, class... Views>
   [[nodiscard]] Pending start(const Space& space, const Views&... views) {
     detail::KokkosExecutor<Space> executor(space);
@@ -103,7 +103,8 @@ class HaloExchange {
   }
 
   /// The handle for kernels that send their own boundary; see HaloPort. Collective: make it once and keep it.
-  /// Kernels of one port follow each other on one instance; exchange() may take turns with them.
+  /// Launch the kernels of one port on one execution space instance, one after the other; exchange() may be called between two
+  /// launches.
   /// \param views  numbered from 0 in this order; with GhostReuse::alternating, those that alternate
   /// \throws Error{unsupported} where a neighbour's memory can't be mapped and the proxy has no thread to reach
   ///         it: MPI was not started with MPI_THREAD_MULTIPLE, or SELVAGE_PROXY=caller
@@ -114,7 +115,7 @@ class HaloExchange {
     return make_port(executor, addresses);
   }
   /// Enqueues a wait until all ghosts hold what the neighbours put in the last launch that closed. For kernels
-  /// that don't wait themselves: their league isn't resident at once, or ranks share a GPU.
+  /// that can't wait themselves, because not all teams of their league are resident at once or ranks share a GPU.
   template <class Space>
   void await(const Space& space, const HaloPort& port) const {
     const detail::DeviceScope scope(detail::device_of(space));
@@ -132,7 +133,7 @@ class HaloExchange {
   }
 
   /// Throws what the device found while it waited for earlier exchanges: a kernel can't throw, so a late
-  /// peer shows here, and in the next start(). Call it after a fence where that is too late. Does nothing
+  /// peer is reported here and by the next start(). To learn of it earlier, fence and call check(). Does nothing
   /// on host spaces.
   /// \throws Error{timeout}, Error{usage} as exchange()
   void check() const;

@@ -20,7 +20,7 @@ namespace selvage {
 /// All ranks submit the same exchanges in the same order. Exchanges of one graph must form a chain: Kokkos
 /// runs branches in any order, and not in the same on every rank. What needs no ghosts may branch off `node`
 /// and overlap. Captured exchanges wait for credits, whatever GhostReuse says; with GhostReuse::credit,
-/// exchange() may take turns with submissions. What goes wrong shows in submit() on hosts, on GPUs in
+/// exchange() may be called between submissions. What goes wrong shows in submit() on hosts, on GPUs in
 /// halo.check() after a fence.
 /// \param space  the execution space instance of the graph; not being captured already
 /// \param halo   nothing in flight; stays where it is as long as the graph. On GPUs exchange `views` once

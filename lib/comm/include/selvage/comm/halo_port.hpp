@@ -76,16 +76,16 @@ class HaloPort {
  public:
   class Launch;
 
-  /// Every team calls it first. Tells the neighbours that launches before this one on the instance are past
-  /// their reads of ghosts.
+  /// Every team calls it first. Tells the neighbours that earlier launches on the instance have finished
+  /// reading ghosts.
   template <class Team>
   [[nodiscard]] KOKKOS_FUNCTION Launch open(const Team& team) const;
 
   /// A launch that only waits: for kernels between the launches that put. Gives no credits and is not closed.
   [[nodiscard]] KOKKOS_FUNCTION Launch wait_only() const;
 
-  /// Whether a wait has failed, in this launch or before. Nothing may be put then, since it would pass for a later step's
-  /// cells: open() sees to that, kernels that do without it ask.
+  /// Whether a wait has failed, in this launch or an earlier one. Nothing may be put after that, because neighbours would take
+  /// it for the cells of a later step. A Launch from open() checks this itself; kernels without one must ask.
   [[nodiscard]] KOKKOS_FUNCTION bool has_failed() const { return detail::load_relaxed(state_->failed) != 0; }
 
   [[nodiscard]] KOKKOS_FUNCTION bool has_neighbour(Towards towards) const {

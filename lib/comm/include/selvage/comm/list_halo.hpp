@@ -25,8 +25,8 @@ class ListPlan;
 ///
 /// A rank owns the first `owned` particles of its Views; ghosts lie behind them. Its list names, entry by entry, an
 /// owned particle and a rank that gets a ghost of it. A particle may be named for many ranks, for one rank several
-/// times, and for this rank itself (periodic images). Ghosts are ordered by the rank that owns them, this one in its
-/// turn, and then as in that rank's list; so the ghost of an entry stays where it is until the next rebuild.
+/// times, and for this rank itself (periodic images). Ghosts are ordered by the rank that owns them, this rank
+/// among them, and then as in that rank's list; so the ghost of an entry stays where it is until the next rebuild.
 ///
 /// One message, or one store into shared memory, per rank and call: nothing is forwarded from rank to rank, no call but
 /// rebuild() is collective, and all fields of a call travel together. All ranks that share ghosts make the same calls
@@ -109,8 +109,8 @@ class ListHalo {
     scatter_add_on(executor, mover);
   }
 
-  /// Packs and sends, as far as that needs no other rank. Until finish(), owned particles may be read, ghosts must not be
-  /// touched, and the Views stay.
+  /// Starts a gather: packs, and sends what can be sent without waiting for another rank. Until finish(), owned particles may
+  /// be read but not written, ghosts must not be touched, and the Views must stay allocated.
   template <class Space, class... Fields>
   [[nodiscard]] auto start_gather(const Space& space, const Fields&... fields);
   /// The same for scatter_add(): ghosts may be read, owned particles must not be touched.
@@ -126,11 +126,11 @@ class ListHalo {
     finish_on(executor, *std::exchange(pending.mover_, nullptr));
   }
 
-  /// Whether kernels can put ghosts by themselves: where all ranks are of one host, the transport is peer, and particles
-  /// lie in GPU memory or the initiation is kernel. The same on all ranks.
+  /// Whether device() is possible: all ranks are on one host, the transport is peer, and particles lie in GPU memory or the
+  /// initiation is kernel. The same on all ranks.
   [[nodiscard]] bool has_device() const;
-  /// A handle with which kernels put the ghosts of this list, and await their own. Collective among ranks that share
-  /// ghosts, after each rebuild() until which it is valid. Ghosts of ports lie in memory of the list, not in Views.
+  /// A handle with which kernels put the ghosts of this list and wait for their own. Collective among ranks that share
+  /// ghosts. Valid until the next rebuild(): make a new one after each. Its ghosts lie in memory of the ListHalo, not in Views.
   ///
   /// \tparam T     what a ghost is: trivially copyable; the same size on all ranks
   /// \param space  of kernels that use it; waits for what it was given before
@@ -139,9 +139,9 @@ class ListHalo {
   template <class T, class Space>
   [[nodiscard]] ListPort<T> device(const Space& space);
 
-  /// Throws what kernels have found that wait for other ranks by themselves, as they do on GPUs: Error{timeout}, and
-  /// Error{usage} where ranks do different things. Every call but finish() throws it too, as soon as it is known; after a
-  /// fence this one knows all. Does nothing where the host waits.
+  /// Throws the errors of kernels that wait for other ranks, as on GPUs: Error{timeout}, or Error{usage} where ranks made
+  /// different calls. Every call but finish() throws them too, as soon as they are known; after a fence check() knows all of
+  /// them. Does nothing where the host waits.
   void check() const;
 
   /// Per rank: transport, initiation, how many particles go and come, and why.

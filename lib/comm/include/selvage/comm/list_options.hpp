@@ -9,8 +9,9 @@ namespace selvage {
 
 /// How ListHalo and Migration find and reach other ranks. The same on all ranks, but for the names of the neighbours.
 struct ListOptions {
-  /// The only ranks that will be sent to or received from, this one left out or not; each of them names this one too.
-  /// Then a rebuild talks to them alone. Without it, each rebuild is collective: ranks find out who sends to them.
+  /// All ranks that will ever be sent to or received from; each of them must name this rank too. This rank itself may be
+  /// listed or not. Then a rebuild exchanges messages with these ranks alone. Without this option each rebuild is collective,
+  /// to find out who sends to whom.
   std::optional<std::vector<int>> neighbours = {};
   /// Force peer, mpi_direct or mpi_staged for all ranks; else SELVAGE_TRANSPORT, else the first that is possible.
   std::optional<Transport> transport = {};

@@ -18,11 +18,11 @@ namespace selvage {
 /// the particles, and the trigger into the kernel that needs the ghosts. Ghosts lie where the peers' kernels store them,
 /// so nothing is packed, unpacked or copied, and no team waits for its stores.
 ///
-/// All teams of a launch that puts open(), and together put every entry of the list once. In kernels after it, on the same
-/// instance, all teams await(): the first such kernel tells the peers that the ghosts are theirs. Some team must want its
-/// own before the next launch that puts. All ranks that share ghosts make the same launches that put. What goes wrong is
-/// thrown by ListHalo::check(), after a fence, and by the list's next call: Error{timeout} that names the rank whose ghosts
-/// didn't come, Error{usage} where no team has wanted ghosts between two launches that put.
+/// In a launch that puts, all teams call open() and together put every entry of the list once. In later kernels on the same
+/// instance all teams call await(); the first of these kernels tells the peers that their ghosts are complete. At least one team
+/// must ask for its ghosts before the next launch that puts. All ranks that share ghosts make the same launches that put.
+/// Errors are thrown by ListHalo::check(), after a fence, and by the list's next call: Error{timeout} that names the rank whose
+/// ghosts didn't come; Error{usage} where no team has asked for ghosts between two launches that put.
 ///
 /// \tparam T  what a ghost is: trivially copyable
 template <class T>

@@ -53,8 +53,8 @@ class Migration {
         count);
   }
 
-  /// Moves the fields of all particles. Call it for as many fields at once as there are, or several times: the plan
-  /// holds until the next plan(). All ranks that exchange particles pass fields of the same sizes.
+  /// Moves fields of all particles: all fields in one call, or some in each of several calls. The plan stays valid until the
+  /// next plan(). All ranks that exchange particles pass fields of the same sizes.
   /// \param views  rank 1, or 2 with components last; room for the particles before and after
   /// \throws as ListHalo::gather
   template <class Space, class... Views>

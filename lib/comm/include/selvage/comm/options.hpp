@@ -36,14 +36,14 @@ enum class QueuePlacement {
 [[nodiscard]] std::string_view to_string(Initiation initiation);
 [[nodiscard]] std::string_view to_string(Transport transport);
 [[nodiscard]] std::string_view to_string(QueuePlacement placement);
-/// \throws Error{input} that lists what there is
+/// \throws Error{input} that lists the possible texts
 [[nodiscard]] Initiation parse_initiation(std::string_view text);
 [[nodiscard]] Transport parse_transport(std::string_view text);
 [[nodiscard]] QueuePlacement parse_queue_placement(std::string_view text);
 
 /// What keeps a sender from overwriting ghosts that their owner still reads.
 enum class GhostReuse {
-  /// The receiver's start() says that its ghosts may be written; the sender waits for that. Always right.
+  /// The receiver's start() releases a credit for its ghosts, and the sender waits for it. Correct for every program.
   credit,
   /// The caller promises that Views alternate: from the first start() on, the ghosts of a View are only
   /// touched between its own finish() and the next start() of another View of this HaloExchange (u to v, then

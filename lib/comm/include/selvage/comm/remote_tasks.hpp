@@ -18,9 +18,9 @@ namespace detail {
 class TaskOwner;
 }
 
-/// XTQ (LeBeane, ch. 4): a message carries a task's index, arguments and a payload, and the task runs where the
-/// message lands, without the receiver asking for it. Tasks are known by indices that all ranks agree on; whatever
-/// they work on, they capture. There are two forms of target, one per object:
+/// XTQ (LeBeane, ch. 4): a message carries a task's index, arguments and a payload, and the task runs on
+/// the rank that receives the message, without a call there. All ranks register the same tasks under the same indices; a task
+/// captures the data it works on. An object has one of two forms of target:
 ///
 /// - functions, of host spaces: add() each, then open(). A thread of the library's own runs them as they come.
 /// - kernels, of any space: serve() enqueues on an instance that waits for the next call of a rank, runs it, and says
@@ -56,7 +56,7 @@ class RemoteTasks {
   /// \throws Error{usage} for an index that is taken or too large, or after open(); Error{unsupported} for
   ///         GPU spaces, whose payloads a host can't read
   void add(std::uint32_t index, Function function);
-  /// Collective: all have registered; calls may come.
+  /// Collective, after all functions are registered: from now on calls may arrive.
   void open();
 
   /// Enqueues a call. The payload is a contiguous View of the space's memory, and may change once the

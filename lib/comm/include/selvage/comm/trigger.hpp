@@ -21,23 +21,23 @@ struct TriggerOwner;
 struct CommandOwner;
 }  // namespace detail
 
-/// Memory that every rank of a Context has, of one size, for kernels' puts and gets: the symmetric heap of
-/// OpenSHMEM, one allocation of it. Zeroed. Words of it serve as arrival counters: each has one rank that puts
-/// it, and values that only grow.
+/// Memory of the same size on every rank of a Context, which kernels of other ranks put to and get from: like one allocation
+/// of OpenSHMEM's symmetric heap. Zeroed. 64-bit words of it may serve as arrival counters: one rank puts each of them, with
+/// values that only grow.
 class Window {
  public:
-  /// Collective. \param space  the memory lies where its kernels reach it fastest
-  /// \throws Error{usage} when sizes differ, Error{unsupported} for GPU memory of ranks that can neither map
-  ///         each other's nor give it to MPI
+  /// Collective. \param space  the memory is of its memory space
+  /// \throws Error{usage} when sizes differ between ranks; Error{unsupported} for GPU memory that ranks can neither map nor
+  ///         send through MPI
   template <class Space>
   requires Kokkos::is_execution_space_v<Space> Window(const Space& space, const Context& context,
                                                       std::size_t bytes)
       : Window(detail::KokkosExecutor<Space>(space), context, bytes) {}
   Window(Window&&) noexcept;
   Window& operator=(Window&&) noexcept;
-  /// Collective. What any rank has put or got ends first, without quiet and whether or not its CommandQueue or Triggers
-  /// are still there; kernels must have ended. Waits SELVAGE_TIMEOUT_MS at most: what has not ended by then is given
-  /// up with a message on standard error, and the memory that it uses is kept.
+  /// Collective; kernels that use the Window must have ended. Completes all puts and gets of all ranks first, even if nobody
+  /// has called quiet() and if the CommandQueue or Triggers that started them are gone. Waits SELVAGE_TIMEOUT_MS at most:
+  /// transfers that aren't complete by then are abandoned with a message on standard error, and their memory isn't freed.
   ~Window();
 
   /// This rank's part.
@@ -61,7 +61,7 @@ struct TriggeredTransfer {
   Kind kind = Kind::put;
   const Window* window = nullptr;  ///< at the target
   int target = 0;                  ///< rank; the kernel may choose another (TriggerPort::fire_target)
-  /// This rank's end, in the window's kind of memory; must not change between firing and completion.
+  /// The memory at this rank, in the window's memory space; must not change between firing and completion.
   void* local = nullptr;
   std::uint64_t bytes = 0;                    ///< at most, where the kernel supplies the length
   std::uint64_t unit_bytes = 1;               ///< what TriggerPort::fire_length counts in
@@ -70,8 +70,8 @@ struct TriggeredTransfer {
 };
 
 /// GPU-TN (LeBeane, ch. 6): operations are registered by the host and fired by running kernels, through
-/// device(), by one store each. A proxy thread counts triggers and starts what has reached its threshold. Host
-/// and kernels may come in any order.
+/// device(), by one store each. A proxy thread counts triggers and starts each operation that has reached its
+/// threshold. An operation may be registered before or after its first triggers are fired.
 ///
 /// Where MPI was not started with MPI_THREAD_MULTIPLE there is no thread: call progress() until done.
 class Triggers {
@@ -80,7 +80,7 @@ class Triggers {
     std::uint32_t ids = 256;            ///< tags have ids below this
     std::uint64_t ring_entries = 4096;  ///< triggers underway; a power of two
   };
-  /// What should be zero at the end of a correct program; the destructor prints what is not.
+  /// Counts that are zero at the end of a correct program; the destructor prints those that aren't.
   struct Leftovers {
     std::uint64_t surplus = 0;     ///< triggers for tags that had fired
     std::uint64_t orphaned = 0;    ///< triggers for tags that were never registered
@@ -97,7 +97,7 @@ class Triggers {
       : Triggers(space, context, Options{}) {}
   Triggers(Triggers&&) noexcept;
   Triggers& operator=(Triggers&&) noexcept;
-  /// As CommandQueue's: what has fired goes on.
+  /// Not collective, and doesn't wait: operations that have fired are completed, as by CommandQueue's destructor.
   ~Triggers();
 
   /// Registers one tag, before or after it is fired; not collective.
@@ -112,15 +112,15 @@ class Triggers {
   [[nodiscard]] TriggerPort device() const;
   /// False: the caller's progress() does what a proxy thread would.
   [[nodiscard]] bool has_thread() const;
-  /// Counts the triggers that have come, and carries on with what they started; never waits. Does nothing where a thread
-  /// does it.
+  /// Counts new triggers and advances the operations that have fired; never waits. Does nothing where a thread does this.
   void progress();
-  /// Throws what the proxy met since the last call: a thread can't throw to its caller.
+  /// Throws the errors that the proxy's thread has met since the last call.
   /// \throws Error{usage}, Error{mpi}, Error{cuda}; Error{timeout} when kernels found the ring full for too long: it names
-  ///         the rank, the ring and the first slot, and how many triggers were lost. The ring serves others after that,
-  ///         but for one that has lost 1024: it refuses what finds it full, and each call says so
+  ///         the rank, the ring and the first slot, and how many triggers were lost. The ring goes on
+  ///         after that. A ring that has lost 1024 triggers is closed: it refuses triggers that find it full, and every check()
+  ///         says so
   void check();
-  /// Of the triggers fired so far; call it when no kernel fires.
+  /// Counts the triggers fired so far. Call it while no kernel fires.
   [[nodiscard]] Leftovers leftovers();
 
  private:
@@ -150,8 +150,8 @@ class CommandQueue {
       : CommandQueue(detail::KokkosExecutor<Space>(space), context, window, options) {}
   CommandQueue(CommandQueue&&) noexcept;
   CommandQueue& operator=(CommandQueue&&) noexcept;
-  /// Not collective, and doesn't wait: what kernels have put arrives before the Window goes, and what they have put from
-  /// must stay until then. A get that has not ended is given up.
+  /// Not collective, and doesn't wait. What kernels have put arrives before the Window is destroyed; the memory that they put
+  /// from must stay valid until then. A get that is still underway is abandoned.
   ~CommandQueue();
 
   /// The handle with which kernels put and get, as long as this lives.

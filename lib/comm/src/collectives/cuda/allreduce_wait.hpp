@@ -17,9 +17,9 @@ __device__ inline void end_chained() {
 #endif
 }
 
-/// The end of a kernel whose flags travel with the elements: the epoch for the next launch. After a wait in vain it is one
-/// that no rank expects, so that nobody takes what this block still stores for something else, and none comes true here.
-/// Called by all threads; the kernel's end publishes it.
+/// Ends a kernel whose flags travel with the elements: stores the epoch from which the next launch counts. After a wait that
+/// timed out it stores an epoch that no rank expects. Other ranks then can't mistake what this block still sends for a later
+/// operation, and no later wait of this block succeeds. Called by all threads; the kernel's end publishes it.
 __device__ inline void end_epoch(const AllreduceProgram& program, std::uint64_t epoch, bool met) {
   constexpr std::uint64_t nobodys = std::uint64_t{1} << 62 | std::uint64_t{1} << 30;
   const bool all_met = __syncthreads_and(met) != 0;

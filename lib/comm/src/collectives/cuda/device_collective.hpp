@@ -91,7 +91,8 @@ class DeviceProgram {
     program_.blocks =
         static_cast<int>(std::clamp<std::int64_t>(divided(threads, program_.threads), 1, most_blocks_));
   }
-  /// All blocks, as small as they can be, and as few passes: one that few threads have a part in costs as much as another.
+  /// Takes all blocks, with as few threads and passes as possible: a pass in which few threads have work takes as long as a full
+  /// one.
   void set_even_grid(std::int64_t threads) {
     constexpr std::int64_t warp = 32;
     constexpr std::int64_t fewest_threads = 2 * warp;

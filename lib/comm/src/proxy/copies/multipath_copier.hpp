@@ -86,7 +86,7 @@ class SplitCopy {
   std::size_t staged_bytes_ = 0;
 };
 
-/// A Copier whose large copies take several ways. What is asked for behind one begins when it is over.
+/// A Copier that splits large copies over several paths. A copy enqueued behind a split one starts when that one is complete.
 class MultipathCopier final : public Copier {
  public:
   MultipathCopier(std::unique_ptr<Copier> direct, std::vector<StagedLane> lanes, const CopySplit& split);
