@@ -101,7 +101,11 @@ class Job:
     def end(self):
         """Kills what is left of the job."""
         limit = time.monotonic() + END_S
-        while (left := self.processes()) or not self.ended():
+        # Looks twice: a process shows no environment for a moment while it executes another program.
+        looks_without_any = 0
+        while looks_without_any < 2:
+            left = self.processes()
+            looks_without_any = 0 if left or not self.ended() else looks_without_any + 1
             if time.monotonic() > limit:
                 raise RuntimeError(f"processes {left} can't be ended")
             for pid in left:
