@@ -1,20 +1,15 @@
 #include "transfer_plan.hpp"
 
-#include "links/mpi_direct.hpp"
-#include "links/mpi_messages.hpp"
-#include "links/mpi_staged.hpp"
-#include "links/peer.hpp"
-#include "proxy/proxy.hpp"
 #include "runtime/cards.hpp"
 #include "runtime/mappable.hpp"
 #include "runtime/wait.hpp"
+#include "transfer_choice.hpp"
 
 #include <selvage/comm/options.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <map>
 #include <utility>
@@ -33,61 +28,6 @@ struct Greeting {
   std::int32_t transport = none_forced;
   std::int32_t initiation = none_forced;
   SharedRange flags;
-};
-
-/// Shorter blocks in the mean are scattered.
-constexpr std::int64_t least_block_bytes = 32;
-
-bool is_on_host(const PairFacts& facts) {
-  return !facts.device_memory && refuse_ring(facts).empty();
-}
-bool is_scattered_on_host(const PairFacts& facts) {
-  return is_on_host(facts) && facts.block_bytes < least_block_bytes;
-}
-bool is_any(const PairFacts&) {
-  return true;
-}
-
-std::string refuse_kernel(Initiation initiation) {
-  return initiation == Initiation::kernel ? "kernels start no typed transfer" : "";
-}
-std::string refuse_put_initiation(Initiation initiation, const PairFacts& /*facts*/, bool on_host) {
-  if (initiation == Initiation::queue) return Proxy::refusal(on_host);
-  if (initiation == Initiation::host && !on_host) return "its kernels are enqueued";
-  return refuse_kernel(initiation);
-}
-std::string refuse_ring_initiation(Initiation initiation, const PairFacts& /*facts*/, bool on_host) {
-  if (initiation == Initiation::queue) return "units are moved by the caller";
-  if (initiation == Initiation::stream && !on_host) return "units are moved from the host";
-  return refuse_kernel(initiation);
-}
-std::string refuse_packed_initiation(Initiation initiation, const PairFacts& facts, bool on_host) {
-  const std::string refusal = refuse_kernel(initiation);
-  return refusal.empty() ? refuse_mpi_initiation(initiation, facts, on_host) : refusal;
-}
-std::string refuse_direct_initiation(Initiation initiation, const PairFacts& facts, bool on_host) {
-  const std::string refusal = refuse_kernel(initiation);
-  return refusal.empty() ? refuse_mpi_direct_initiation(initiation, facts, on_host) : refusal;
-}
-
-struct PathCandidate {
-  Transport transport;
-  std::string (*refuse)(const PairFacts&);
-  std::string (*refuse_initiation)(Initiation, const PairFacts&, bool on_host);
-  bool (*suits)(const PairFacts&);  ///< where it isn't forced
-  const char* reason;
-};
-/// In the order of preference. Each element that peers of a host scatter costs a line that the other core holds, twice;
-/// a unit's lines go over once.
-constexpr std::array path_candidates{
-    PathCandidate{Transport::ring, refuse_ring, refuse_ring_initiation, is_scattered_on_host,
-                  "same host, scattered elements"},
-    PathCandidate{Transport::peer, refuse_peer, refuse_put_initiation, is_any, "same host, zero copy"},
-    PathCandidate{Transport::ring, refuse_ring, refuse_ring_initiation, is_on_host,
-                  "same host, by units of host memory"},
-    PathCandidate{Transport::mpi_direct, refuse_mpi_direct, refuse_direct_initiation, is_any, "packed"},
-    PathCandidate{Transport::mpi_staged, refuse_mpi_staged, refuse_packed_initiation, is_any,
-                  "packed, works everywhere"},
 };
 
 std::int64_t blocks_in(const FlatLayout& layout) {
@@ -342,31 +282,10 @@ PairFacts TransferPlan::facts_about(const Partner& partner) const {
   return facts;
 }
 
-Path TransferPlan::choose_path(const Partner& partner, const TransferOptions& options) const {
-  const PairFacts facts = facts_about(partner);
-  std::string refusals;
-  for (const PathCandidate& candidate : path_candidates) {
-    if (options.transport ? candidate.transport != *options.transport : !candidate.suits(facts)) continue;
-    const auto refuse_initiation = [&](Initiation initiation) {
-      return candidate.refuse_initiation(initiation, facts, on_host_);
-    };
-    const Initiation initiation = options.initiation.value_or(
-        refuse_initiation(Initiation::stream).empty() ? Initiation::stream : Initiation::host);
-    std::string refusal = candidate.refuse(facts);
-    if (refusal.empty()) refusal = refuse_initiation(initiation);
-    if (refusal.empty()) {
-      return {candidate.transport, initiation,
-              options.transport ? "forced by the option transport" : candidate.reason + refusals};
-    }
-    refusals += fmt::format("; not {}: {}", to_string(candidate.transport), refusal);
-  }
-  throw Error(ErrorKind::unsupported, fmt::format("no typed transfer with rank {}{}", facts.rank, refusals));
-}
-
 void TransferPlan::make_links(const Executor& executor, const TransferOptions& options, int tag) {
   std::map<std::pair<Transport, Initiation>, std::vector<Partner>> served;
   for (Partner& partner : partners_) {
-    const Path path = choose_path(partner, options);
+    const Path path = choose_transfer_path(facts_about(partner), options, on_host_);
     explanation_ +=
         fmt::format("  rank {}: {}, {}, {} B out in {} runs, {} B in; {}\n", partner.rank,
                     to_string(path.transport), to_string(path.initiation), bytes_in(partner.sends),

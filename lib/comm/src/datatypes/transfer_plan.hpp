@@ -45,7 +45,6 @@ class TransferPlan {
   void require_matching(const Partner& partner) const;
   [[nodiscard]] PairFacts facts_about(const Partner& partner) const;
   [[nodiscard]] static std::int64_t mean_block_bytes(const Partner& partner);
-  [[nodiscard]] Path choose_path(const Partner& partner, const TransferOptions& options) const;
   void make_links(const Executor& executor, const TransferOptions& options, int tag);
   [[nodiscard]] Step step_of(Executor& executor) const;
   [[noreturn]] void throw_late(const Step& step) const;
