@@ -9,11 +9,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -405,69 +403,6 @@ TEST(Repair, MovesLightRanksFromFullTargetsToTheCheapestWithRoom) {
   EXPECT_EQ(repaired(graph, targets, {0, 0, 2, -1}), (std::vector<int>{1, 0, 2, 3}));
   const Targets hosts{.count = 2, .capacity = {1, 3}, .costs = {0, 5, 5, 0}};
   EXPECT_EQ(repaired(graph, hosts, {0, 0, 0, 0}), (std::vector<int>{1, 0, 1, 1}));
-}
-
-TEST(Scotch, BeatsTheDefaultOnAFragmentedFatTree) {
-  if (!has_scotch()) GTEST_SKIP() << "built without SCOTCH";
-  const Pattern pattern = pattern_named("3d-8x8x8");
-  const Fabric fabric = simulated_fabric({.hosts = 128, .slots_per_host = 4, .fragmented = true, .seed = 1});
-  const MappingProblem problem{.traffic = pattern.traffic, .fabric = fabric, .grid = {}};
-  const double of_default = measure(problem, Placement::by_rank(512, 512)).hop_bytes;
-  EXPECT_LT(measure(problem, *place(problem, "scotch+swap")).hop_bytes, 0.85 * of_default);
-  EXPECT_LT(measure(problem, *place(problem, "scotch_hosts+swap")).hop_bytes, 0.83 * of_default);
-}
-
-TEST(Scotch, LeavesSlotsThatWouldTakeTooMuchMemoryToOtherMethods) {
-  const Pattern pattern = pattern_named("2d-36x36");
-  const Fabric fabric = simulated_fabric({.hosts = 1296, .slots_per_host = 1});
-  EXPECT_FALSE(place({.traffic = pattern.traffic, .fabric = fabric, .grid = {}}, "scotch"));
-}
-
-TEST(Scotch, DoesNotDependOnTheNumberOfCores) {
-  if (!has_scotch()) GTEST_SKIP() << "built without SCOTCH";
-  const Pattern pattern = pattern_named("2d-16x16");
-  const Fabric fabric =
-      simulated_fabric({.kind = SimulatedKind::torus, .hosts = 64, .slots_per_host = 4, .seed = 1});
-  const MappingProblem problem{.traffic = pattern.traffic, .fabric = fabric, .grid = {}};
-  std::vector<std::optional<Placement>> placed;
-  for (const char* threads : {"1", "2", "8", "8"}) {
-    setenv("SCOTCH_PTHREAD_NUMBER", threads, 1);  // what SCOTCH takes instead of the number of cores
-    placed.push_back(place(problem, "scotch_hosts"));
-  }
-  unsetenv("SCOTCH_PTHREAD_NUMBER");
-  for (const auto& again : placed) EXPECT_EQ(again, placed.front());
-}
-
-TEST(Metrics, CountsHopBytesDilationAndLinks) {
-  const Fabric fabric =
-      fabric_from_slurm("SwitchName=a Nodes=x,y\nSwitchName=b Nodes=z\nSwitchName=t Switches=a,b\n", "t");
-  const Traffic traffic(3, {{0, 1, {10, 1}, {30, 1}}, {2, 0, {}, {5, 1}}, {1, 1, {99, 1}, {}}});
-  const MappingProblem problem = problem_of(traffic, fabric);
-  const Metrics metrics = measure(problem, Placement::by_rank(3, 3));
-  EXPECT_EQ(metrics.hop_bytes, 40 * 10 + 5 * 20);
-  EXPECT_DOUBLE_EQ(metrics.average_dilation, 500.0 / 45);
-  EXPECT_EQ(metrics.largest_dilation, 20u);
-  EXPECT_EQ(metrics.bytes_between_hosts, 45u);
-  EXPECT_EQ(metrics.largest_link_load, 40.0);
-  std::uint64_t total = 0;
-  for (const LinkLoad& load : link_loads(problem, Placement::by_rank(3, 3))) total += load.bytes;
-  EXPECT_EQ(total, 2u * 40 + 4u * 5);
-  EXPECT_NE(input_error([&] { (void)measure(problem, Placement::by_rank(2, 3)); }), "");
-}
-
-TEST(Metrics, SharesBytesAmongAdaptivePathsToTheLastByte) {
-  const Fabric fabric = simulated_fabric({.hosts = 64, .slots_per_host = 1});
-  const Traffic traffic(64, {{0, 63, {1003, 1}, {}}});
-  MappingProblem problem = problem_of(traffic, fabric);
-  problem.routing = Routing::adaptive;
-  std::uint64_t total = 0;
-  std::uint64_t largest_inside = 0;
-  for (const LinkLoad& load : link_loads(problem, Placement::by_rank(64, 64))) {
-    total += load.bytes;
-    if (load.bytes < 1003) largest_inside = std::max(largest_inside, load.bytes);
-  }
-  EXPECT_EQ(total, 6u * 1003);
-  EXPECT_LE(largest_inside, 1003u / 8 + 4);
 }
 
 }  // namespace
