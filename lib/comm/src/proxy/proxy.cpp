@@ -2,6 +2,9 @@
 
 #include "gpu/device.hpp"
 
+#include <selvage/comm/detail/device_scope.hpp>
+#include <selvage/comm/detail/launch_setup.hpp>
+
 #include <exception>
 #include <iterator>
 #include <memory>
@@ -85,6 +88,10 @@ void Proxy::check() {
 }
 
 Proxy& proxy_of(ContextState& context) {
+  if (context.device() != no_device) {
+    const DeviceScope scope(context.device());
+    set_up_launches();
+  }
   return context.kept<Proxy>("proxy",
                              [&] { return std::make_shared<Proxy>(context, context.service_tag()); });
 }

@@ -2,6 +2,7 @@
 
 #include <selvage/comm/datatype.hpp>
 #include <selvage/comm/detail/device_of.hpp>
+#include <selvage/comm/detail/launch_setup.hpp>
 #include <selvage/error.hpp>
 #include <selvage/topo/machine.hpp>
 
@@ -53,7 +54,8 @@ class Context {
  public:
   /// Collective over `comm`: duplicates it, turns MPI's own abort off on the duplicate, finds the machine,
   /// and probes whether ranks of one host can map each other's memory. Its GPU is the one that Kokkos was
-  /// initialised with.
+  /// initialised with. For errors that requests report MPICH calls the error handlers of MPI_COMM_WORLD (4.0) or MPI_COMM_SELF:
+  /// set MPI_ERRORS_RETURN there too, or ranks that exchange different Views end in MPICH's abort.
   /// \throws Error{usage} when MPI is not initialised, for MPI_COMM_NULL and for an inter-communicator; Error{input} on
   ///         every rank for a bad environment variable of any
   explicit Context(MPI_Comm comm);
