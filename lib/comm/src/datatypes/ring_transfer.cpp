@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -160,7 +161,8 @@ class RingEnd {
 
 class RingTransfer final : public Link {
  public:
-  explicit RingTransfer(const TransferParts& parts) : on_host_(parts.executor.runs_on_host()) {
+  explicit RingTransfer(const TransferParts& parts)
+      : on_host_(parts.executor.runs_on_host()), timeout_(parts.context.timeout()) {
     if (!on_host_) {
       outward_ = make_device_copier();
       inward_ = make_device_copier(CopyLane::inward);
@@ -171,6 +173,13 @@ class RingTransfer final : public Link {
                         .in = RingEnd(parts.executor, partner.receives, false)});
     }
     connect(parts);
+  }
+
+  /// What a GPU still copies is left behind.
+  ~RingTransfer() override {
+    const bool has_sent = retire(std::move(outward_), timeout_);
+    const bool has_received = retire(std::move(inward_), timeout_);
+    if (!has_sent || !has_received) static_cast<void>(new std::vector<Peer>(std::move(peers_)));
   }
 
   void start(const Step& step) override {
@@ -259,6 +268,7 @@ class RingTransfer final : public Link {
   }
 
   bool on_host_;
+  std::chrono::milliseconds timeout_;
   std::vector<Peer> peers_;
   std::unique_ptr<Copier> outward_;  ///< of a device; end before the rings
   std::unique_ptr<Copier> inward_;

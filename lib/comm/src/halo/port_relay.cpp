@@ -66,11 +66,12 @@ PortRelay::PortRelay(ContextState& context, const Executor& executor, int grid_a
   }
 }
 
-/// What MPI still reads or writes must not be freed.
+/// What MPI or a GPU still reads or writes must not be freed.
 PortRelay::~PortRelay() {
   if (is_polled_) proxy_.service().remove(*this);
-  if (sender_->cancel_receives() && has_sent_all()) return;
-  static_cast<void>(new std::array<Buffer, 2>{std::move(blocks_), std::move(landings_)});
+  const bool is_copied = retire(std::move(copier_), context_.timeout());
+  if (sender_->cancel_receives() && has_sent_all() && is_copied) return;
+  static_cast<void>(new std::array<Buffer, 3>{std::move(blocks_), std::move(landings_), std::move(signals_)});
 }
 
 PortRelay::Line PortRelay::plan_line(const RelayedLink& link, int grid_axes, int first_tag) {

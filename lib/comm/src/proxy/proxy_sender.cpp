@@ -29,16 +29,16 @@ ProxySender::ProxySender(ContextState& context, const WindowTable& windows, int 
       host_copier_(make_copier(MemoryKind::host)),
       device_copier_(memory == MemoryKind::device ? make_copier(memory) : nullptr) {}
 
-/// What MPI still reads or writes, or a target's acknowledgement will write to, is left behind.
+/// What MPI or a GPU still reads or writes, or a target's acknowledgement will write to, is left behind.
 ProxySender::~ProxySender() {
+  const bool is_copied = retire(std::move(device_copier_), context_.timeout());
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized) return;
   static_cast<void>(cancel_receives());
   if (!requests_.empty()) context_.mark_broken();
-  const bool is_used = !requests_.empty() || std::ranges::any_of(transfers_, [](const Transfer& transfer) {
-    return !transfer.is_acknowledged;
-  });
+  const auto is_awaited = [](const Transfer& transfer) { return !transfer.is_acknowledged; };
+  const bool is_used = !is_copied || !requests_.empty() || std::ranges::any_of(transfers_, is_awaited);
   if (is_used) static_cast<void>(new std::list<Transfer>(std::move(transfers_)));
 }
 
