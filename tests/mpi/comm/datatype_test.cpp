@@ -124,11 +124,24 @@ TEST(Datatype, UnpacksLikeMpiAndTouchesNothingElse) {
   EXPECT_GT(compared, trials / 10);
 }
 
+/// MPICH 4.0 gives a struct the least bound of any member. By the standard (4.1, 5.1.7) bounds that were set, by resizing or by
+/// a subarray, decide alone.
+bool mpi_knows_bounds_of([[maybe_unused]] const TypePair& type) {
+#ifdef MPICH
+  return type.text.find("struct") == std::string::npos;
+#else
+  return true;
+#endif
+}
+
 TEST(Datatype, HasTheBoundsOfMpi) {
   // Of bytes, which MPI doesn't pad.
   RandomTypes types(3, 1, false);
+  int compared = 0;
   for (int trial = 0; trial < trials; ++trial) {
     const TypePair type = types.make(types.number(1, 4));
+    if (!mpi_knows_bounds_of(type)) continue;
+    ++compared;
     MPI_Aint lower = 0;
     MPI_Aint extent = 0;
     int size = 0;
@@ -142,6 +155,7 @@ TEST(Datatype, HasTheBoundsOfMpi) {
     ASSERT_EQ(type.ours.true_lower_bound(), lower) << "trial " << trial << ": " << type.text;
     ASSERT_EQ(type.ours.true_upper_bound(), lower + extent) << "trial " << trial << ": " << type.text;
   }
+  EXPECT_GT(compared, trials / 5);
 }
 
 TEST(Datatype, MovesFromOneLayoutToAnotherAsPackAndUnpackDo) {
