@@ -5,13 +5,14 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 usage() {
   cat <<EOF
-usage: scripts/figures.sh [--as-built] [--only REGEX] [OUT]   (out/figures)
+usage: scripts/figures.sh [--as-built] [--shared-gpu] [--only REGEX] [OUT]   (out/figures)
 
 Builds the benchmarks, of the cuda preset where there are GPUs and else of the serial one, runs them, and writes
 OUT/<benchmark>-<ranks>{gpu,rank}.json, files of Google Benchmark, and OUT/results.md. With GPUs one process each, and OUT/topology,
 what selvage-topo shows and measures. Keep them in docs/results/<machine>; scripts/tables.py writes the docs' tables from there.
 
   --only REGEX  those figures whose names match
+  --shared-gpu  on one GPU, which 2 and 4 ranks share under MPS
   --as-built    take the build as it is, for hosts without compilers
 
 SELVAGE_HARDWARE names the machine in the records (default: its processors, or the number and name of its GPUs),
@@ -99,6 +100,19 @@ measure_gpus() {
   fi
 }
 
+# Ranks that share one GPU under MPS, each with its part of it. NCCL takes one rank per GPU and has no part in it.
+measure_shared_gpu() {
+  local benchmark ranks
+  export CUDA_VISIBLE_DEVICES=0 CUDA_DEVICE_MAX_CONNECTIONS=8
+  nvidia-cuda-mps-control -d
+  for ranks in 2 4; do
+    export CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=$((100 / ranks))
+    for benchmark in bench_halo bench_list_halo bench_layouts; do measure "$benchmark" -shared "$ranks"; done
+    SELVAGE_ALLREDUCE_REORDERING=yes measure bench_allreduce -shared "$ranks"
+  done
+  echo quit | nvidia-cuda-mps-control
+}
+
 # Numbers of ranks beyond the cores are measured too: that is how tests and laptops run.
 measure_host() {
   local benchmark
@@ -125,12 +139,15 @@ measure_lammps() {
 }
 
 measure_all() {
-  if [ "$preset" = cuda ]; then measure_gpus; else measure_host; fi
+  case $preset in
+    cuda) if [ "$shared" = yes ]; then measure_shared_gpu; else measure_gpus; fi ;;
+    *) measure_host ;;
+  esac
   "$repository/scripts/table.py" "$out"/*.json >"$out/results.md"
 }
 
 prepare=configure_and_build
-only=.
+only=. shared=no
 while [[ ${1:-} == -* ]]; do
   case $1 in
     --help | -h)
@@ -139,6 +156,10 @@ while [[ ${1:-} == -* ]]; do
       ;;
     --as-built)
       prepare=use_built
+      shift
+      ;;
+    --shared-gpu)
+      shared=yes
       shift
       ;;
     --only)

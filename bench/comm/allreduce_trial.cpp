@@ -1,6 +1,7 @@
 #include "allreduce_trial.hpp"
 
 #include "../support/graph.hpp"
+#include "../support/machine_facts.hpp"
 #include "nccl_allreduce.hpp"
 
 #include <selvage/error.hpp>
@@ -140,13 +141,12 @@ void AllreduceTrial<T>::add_peers() {
     };
     return add("MPI_Allreduce", call, own_);
   }
-  if (const auto call = make_nccl_allreduce(context_.comm(), space_, own_)) add("NCCL", call, own_);
-  const std::shared_ptr<void> window =
-      allocate_nccl_window(context_.comm(), static_cast<std::size_t>(bytes_));
+  if (const auto call = make_nccl_allreduce(context_, space_, own_)) add("NCCL", call, own_);
+  const std::shared_ptr<void> window = allocate_nccl_window(context_, static_cast<std::size_t>(bytes_));
   if (window == nullptr) return;
   nccl_window_ = window;
   const View registered(static_cast<T*>(window.get()), own_.size());
-  add("NCCL, symmetric window", make_nccl_allreduce(context_.comm(), space_, registered), registered);
+  add("NCCL, symmetric window", make_nccl_allreduce(context_, space_, registered), registered);
 }
 
 template <class T>
@@ -210,8 +210,8 @@ Figure AllreduceTrial<T>::figure() const {
 }
 
 template <class T>
-std::string AllreduceTrial<T>::name(int ranks, std::int64_t bytes, bool in_graph) {
-  return fmt::format("allreduce/{}/{}{}/{}{}", type_name<T>, ranks, on_host ? "rank" : "gpu", bytes,
+std::string AllreduceTrial<T>::name(const Context& context, std::int64_t bytes, bool in_graph) {
+  return fmt::format("allreduce/{}/{}/{}{}", type_name<T>, ranks_text(context.machine()), bytes,
                      in_graph ? "/graph" : "");
 }
 

@@ -30,7 +30,7 @@ class AllreduceTrial {
 
   /// What is chosen by default first. What it calls is this.
   [[nodiscard]] Figure figure() const;
-  [[nodiscard]] static std::string name(int ranks, std::int64_t bytes, bool in_graph);
+  [[nodiscard]] static std::string name(const Context& context, std::int64_t bytes, bool in_graph);
 
  private:
   using Space = Kokkos::DefaultExecutionSpace;

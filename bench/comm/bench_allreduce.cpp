@@ -34,7 +34,7 @@ template <class T>
 void add_benchmark(const Context& context, std::int64_t bytes) {
   // What goes from host to host waits for messages, which no graph can.
   const bool in_graph = !on_host && bytes <= mib && context.machine().host_count() == 1;
-  register_figure(AllreduceTrial<T>::name(context.size(), bytes, in_graph), context.comm(), rounds, [=] {
+  register_figure(AllreduceTrial<T>::name(context, bytes, in_graph), context.comm(), rounds, [=] {
     auto trial = std::make_shared<AllreduceTrial<T>>(context, bytes, in_graph);
     Figure figure = trial->figure();
     figure.keeps = std::move(trial);

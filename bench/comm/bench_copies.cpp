@@ -7,6 +7,7 @@
 //   static, dynamic: both, a tenth of the bytes staged, or by which way is done sooner
 
 #include "../support/figure.hpp"
+#include "../support/machine_facts.hpp"
 #include "../support/mpi_main.hpp"
 
 #include <selvage/comm/trigger.hpp>
@@ -30,7 +31,6 @@ using Space = Kokkos::DefaultExecutionSpace;
 using Team = Kokkos::TeamPolicy<Space>::member_type;
 using Words = Kokkos::View<std::uint64_t*, Space::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 constexpr int rounds = 11;
-constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
 
 /// One team puts what lies in its window to the same place of the target's, and waits until it is there.
 struct Put {
@@ -152,8 +152,7 @@ int main(int argc, char** argv) {
     const selvage::Context context(comm);
     for (const std::size_t megabytes : {1, 4, 16, 64, 256}) {
       const std::size_t bytes = megabytes << 20;
-      const std::string name =
-          fmt::format("copies/put/{}/{}{}", bytes, context.size(), on_host ? "rank" : "gpu");
+      const std::string name = fmt::format("copies/put/{}/{}", bytes, ranks_text(context.machine()));
       register_figure(name, comm, rounds, [=] {
         const auto trial = std::make_shared<CopyTrial>(context, bytes);
         Figure figure = trial->figure();

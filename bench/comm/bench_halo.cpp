@@ -8,6 +8,7 @@
 // halo/box/fp64/<n>/<r>rank: an n^3 box per rank, all faces
 
 #include "../support/figure.hpp"
+#include "../support/machine_facts.hpp"
 #include "../support/mpi_main.hpp"
 #include "halo_trial.hpp"
 
@@ -46,7 +47,7 @@ int main(int argc, char** argv) {
     // Kept to the end: MPI through UCX holds on to mappings of the memory it was given, so that nothing else may take its place.
     const auto trials = std::make_shared<std::vector<std::unique_ptr<HaloTrial>>>();
     for (const Shape& shape : all_shapes()) {
-      const std::string name = fmt::format("{}/{}{}", shape.name, context.size(), on_host ? "rank" : "gpu");
+      const std::string name = fmt::format("{}/{}", shape.name, ranks_text(context.machine()));
       register_figure(name, comm, rounds, [=] {
         return trials->emplace_back(std::make_unique<HaloTrial>(context, shape))->figure();
       });

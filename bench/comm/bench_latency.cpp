@@ -10,6 +10,7 @@
 // latency/phases/<bytes>/<r>rank: launch, compute, trigger, wire, teardown of a single step, each way
 
 #include "../support/figure.hpp"
+#include "../support/machine_facts.hpp"
 #include "../support/mpi_main.hpp"
 #include "edge_steps.hpp"
 #include "phases.hpp"
@@ -113,7 +114,7 @@ int main(int argc, char** argv) {
   return mpi_bench_main(argc, argv, [&](MPI_Comm comm) {
     const selvage::Context context(comm);
     const selvage::Context pair = pair_context(comm);
-    const std::string ranks = fmt::format("{}{}", context.size(), on_host ? "rank" : "gpu");
+    const std::string ranks = ranks_text(context.machine());
     for (const int bytes : {64, 1024, 8192, 65536}) {
       register_figure(fmt::format("latency/{}/{}", bytes, ranks), comm, rounds, [=] {
         const auto trial = std::make_shared<LatencyTrial>(context, bytes);

@@ -5,6 +5,7 @@
 // received, in all figures; "use alone" is that pass.
 
 #include "../support/figure.hpp"
+#include "../support/machine_facts.hpp"
 #include "../support/mpi_main.hpp"
 #include "hand_packed.hpp"
 #include "sample_layouts.hpp"
@@ -170,8 +171,8 @@ int main(int argc, char** argv) {
   return mpi_bench_main(argc, argv, [&](MPI_Comm comm) {
     const selvage::Context context(comm);
     for (const SampleLayout& layout : sample_layouts()) {
-      const std::string name = fmt::format("layouts/{}/{}/{}{}", layout.name, layout.ours.size(),
-                                           context.size(), on_host ? "rank" : "gpu");
+      const std::string name =
+          fmt::format("layouts/{}/{}/{}", layout.name, layout.ours.size(), ranks_text(context.machine()));
       register_figure(name, comm, rounds, [=] {
         return layout.element_bytes == 8 ? figure_of<double>(context, layout)
                                          : figure_of<float>(context, layout);

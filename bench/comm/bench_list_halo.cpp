@@ -8,6 +8,7 @@
 // list/rebuild/<entries>/<r>rank: the same lists once more; without options it finds out who sends, or neighbours are named
 
 #include "../support/figure.hpp"
+#include "../support/machine_facts.hpp"
 #include "../support/mpi_main.hpp"
 #include "plain_lists.hpp"
 
@@ -32,7 +33,6 @@ using Space = PlainLists::Space;
 using Vectors = PlainLists::Vectors;
 using Integers = Kokkos::View<int*, Space>;
 constexpr int rounds = 31;
-constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
 
 /// Each rank's lists, and everyone who fills ghosts by them.
 class ListTrial {
@@ -193,7 +193,7 @@ int main(int argc, char** argv) {
     for (const int entries : {64, 1024, 16384, 262144}) {
       for (const char* operation : {"gather", "scatter_add", "rebuild"}) {
         const std::string name =
-            fmt::format("list/{}/{}/{}{}", operation, entries, context.size(), on_host ? "rank" : "gpu");
+            fmt::format("list/{}/{}/{}", operation, entries, ranks_text(context.machine()));
         register_figure(name, comm, rounds, [=] {
           const auto trial = std::make_shared<ListTrial>(context, entries);
           const std::string_view what = operation;

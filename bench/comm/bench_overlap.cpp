@@ -80,8 +80,7 @@ class Overlap {
         {"reduce", [this] { step(0); }, [this] { verify(0); }},
         {"compute", [this] { compute_alone(); }, [] {}}};
     for (const Gradient& gradient : gradients_) {
-      if (auto call = make_nccl_allreduce(context_.comm(), other_, gradient))
-        nccl_.push_back(std::move(call));
+      if (auto call = make_nccl_allreduce(context_, other_, gradient)) nccl_.push_back(std::move(call));
     }
     if (!nccl_.empty()) {
       contenders.push_back({"NCCL reduce", [this] { nccl_step(false); }, [this] { verify_nccl(false); }});

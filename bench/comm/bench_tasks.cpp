@@ -8,6 +8,7 @@
 
 #include "../support/figure.hpp"
 #include "../support/graph.hpp"
+#include "../support/machine_facts.hpp"
 #include "../support/mpi_main.hpp"
 
 #include <selvage/comm/remote_tasks.hpp>
@@ -198,8 +199,7 @@ int main(int argc, char** argv) {
   return mpi_bench_main(argc, argv, [&](MPI_Comm comm) {
     const selvage::Context context(comm);
     for (const std::size_t bytes : {64, 1024, 8192, 65536}) {
-      const std::string name =
-          fmt::format("tasks/add/{}/{}{}", bytes, context.size(), on_host ? "rank" : "gpu");
+      const std::string name = fmt::format("tasks/add/{}/{}", bytes, ranks_text(context.machine()));
       register_figure(name, comm, rounds, [=] {
         const auto trial = std::make_shared<TaskTrial>(comm, context, bytes);
         return Figure{.contenders = trial->contenders(), .batch_seconds = batch_seconds, .keeps = trial};

@@ -93,7 +93,7 @@ HaloTrial::HaloTrial(const Context& context, const Shape& shape)
   add_packed();
   if (on_host) add_datatypes();
   if (on_host && context.machine().host_count() == 1) add_shared_window();
-  add_nccl();
+  add_nccl(context);
   if (on_host) add_copy();
 }
 
@@ -192,8 +192,8 @@ void HaloTrial::add_shared_window() {
       {halo->view(0), halo->view(1)});
 }
 
-void HaloTrial::add_nccl() {
-  const auto [first, second] = make_nccl_halos(grid_.comm(), PackedFaces(space_, face_neighbours(), u_),
+void HaloTrial::add_nccl(const Context& context) {
+  const auto [first, second] = make_nccl_halos(context, PackedFaces(space_, face_neighbours(), u_),
                                                PackedFaces(space_, face_neighbours(), v_));
   if (!first) return;
   add("NCCL", [first, second, turn = Turns()] { (turn() == 0 ? first : second)(); }, {u_, v_});

@@ -42,7 +42,7 @@ class HaloTrial {
   [[nodiscard]] bool mpi_takes_gpu_memory() const;
   void add_datatypes();
   void add_shared_window();
-  void add_nccl();
+  void add_nccl(const Context& context);
   void add_graph(const std::string& name);
   void add_copy();
   /// \param views  that it exchanges in turn

@@ -1,5 +1,7 @@
 #include "nccl.hpp"
 
+#include "../support/machine_facts.hpp"
+
 #include <selvage/error.hpp>
 
 #include <fmt/format.h>
@@ -12,17 +14,14 @@ void check_nccl(ncclResult_t code, std::string_view call) {
               static_cast<int>(code));
 }
 
-ncclComm_t nccl_communicator(MPI_Comm comm) {
+ncclComm_t nccl_communicator(const Context& context) {
   static const ncclComm_t made = [&] {
-    int rank = 0;
-    int size = 0;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
-    ncclUniqueId id;
-    if (rank == 0) check_nccl(ncclGetUniqueId(&id), "ncclGetUniqueId");
-    MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, comm);
     ncclComm_t communicator = nullptr;
-    check_nccl(ncclCommInitRank(&communicator, size, id, rank), "ncclCommInitRank");
+    if (gpu_count(context.machine()) < context.size()) return communicator;
+    ncclUniqueId id;
+    if (context.rank() == 0) check_nccl(ncclGetUniqueId(&id), "ncclGetUniqueId");
+    MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, context.comm());
+    check_nccl(ncclCommInitRank(&communicator, context.size(), id, context.rank()), "ncclCommInitRank");
     return communicator;
   }();
   return made;

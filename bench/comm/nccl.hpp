@@ -1,6 +1,7 @@
 #pragma once
 
-#include <mpi.h>
+#include <selvage/comm/context.hpp>
+
 #include <nccl.h>
 
 #include <string_view>
@@ -10,7 +11,7 @@ namespace selvage::bench {
 /// \throws Error{cuda}
 void check_nccl(ncclResult_t code, std::string_view call);
 
-/// One communicator per process, for all figures: making one takes a second.
-[[nodiscard]] ncclComm_t nccl_communicator(MPI_Comm comm);
+/// One communicator per process, for all figures: making one takes a second. Null where ranks share a GPU, which NCCL refuses.
+[[nodiscard]] ncclComm_t nccl_communicator(const Context& context);
 
 }  // namespace selvage::bench

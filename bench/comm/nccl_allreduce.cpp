@@ -4,9 +4,10 @@
 
 namespace selvage::bench {
 
-std::function<void()> make_nccl_allreduce(MPI_Comm comm, const Kokkos::DefaultExecutionSpace& space,
+std::function<void()> make_nccl_allreduce(const Context& context, const Kokkos::DefaultExecutionSpace& space,
                                           void* elements, std::size_t count, ElementType type) {
-  ncclComm_t made = nccl_communicator(comm);
+  ncclComm_t made = nccl_communicator(context);
+  if (made == nullptr) return {};
   const ncclDataType_t known = type == ElementType::bf16 ? ncclBfloat16 : ncclFloat;
   return [made, space, elements, count, known] {
     check_nccl(ncclAllReduce(elements, elements, count, known, ncclSum, made, space.cuda_stream()),
@@ -15,8 +16,9 @@ std::function<void()> make_nccl_allreduce(MPI_Comm comm, const Kokkos::DefaultEx
 }
 
 #if NCCL_VERSION_CODE >= 22700
-std::shared_ptr<void> allocate_nccl_window(MPI_Comm comm, std::size_t bytes) {
-  ncclComm_t made = nccl_communicator(comm);
+std::shared_ptr<void> allocate_nccl_window(const Context& context, std::size_t bytes) {
+  ncclComm_t made = nccl_communicator(context);
+  if (made == nullptr) return nullptr;
   void* memory = nullptr;
   check_nccl(ncclMemAlloc(&memory, bytes), "ncclMemAlloc");
   ncclWindow_t window = nullptr;
@@ -28,7 +30,7 @@ std::shared_ptr<void> allocate_nccl_window(MPI_Comm comm, std::size_t bytes) {
           }};
 }
 #else
-std::shared_ptr<void> allocate_nccl_window(MPI_Comm, std::size_t) {
+std::shared_ptr<void> allocate_nccl_window(const Context&, std::size_t) {
   return nullptr;
 }
 #endif

@@ -2,11 +2,11 @@
 
 namespace selvage::bench {
 
-std::function<void()> make_nccl_allreduce(MPI_Comm, const Kokkos::DefaultExecutionSpace&, void*, std::size_t,
-                                          ElementType) {
+std::function<void()> make_nccl_allreduce(const Context&, const Kokkos::DefaultExecutionSpace&, void*,
+                                          std::size_t, ElementType) {
   return {};
 }
-std::shared_ptr<void> allocate_nccl_window(MPI_Comm, std::size_t) {
+std::shared_ptr<void> allocate_nccl_window(const Context&, std::size_t) {
   return nullptr;
 }
 

@@ -2,7 +2,7 @@
 
 #include "packed_faces.hpp"
 
-#include <mpi.h>
+#include <selvage/comm/context.hpp>
 
 #include <functional>
 #include <utility>
@@ -11,8 +11,8 @@ namespace selvage::bench {
 
 /// The same exchange by NCCL: pack, one group of sends and receives, unpack, all enqueued on the faces'
 /// instance.
-/// \return one call per View; empty in a build without NCCL
+/// \return one call per View; empty in a build without NCCL, and where ranks share a GPU
 [[nodiscard]] std::pair<std::function<void()>, std::function<void()>> make_nccl_halos(
-    MPI_Comm comm, const PackedFaces& first, const PackedFaces& second);
+    const Context& context, const PackedFaces& first, const PackedFaces& second);
 
 }  // namespace selvage::bench

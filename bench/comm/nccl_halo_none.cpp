@@ -2,7 +2,7 @@
 
 namespace selvage::bench {
 
-std::pair<std::function<void()>, std::function<void()>> make_nccl_halos(MPI_Comm, const PackedFaces&,
+std::pair<std::function<void()>, std::function<void()>> make_nccl_halos(const Context&, const PackedFaces&,
                                                                         const PackedFaces&) {
   return {};
 }

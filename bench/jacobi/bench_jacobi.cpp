@@ -1,6 +1,7 @@
 // The Jacobi iteration in its forms, in turns: us per iteration with the norm every 100, and the share of the device's
 // copy rate that one step per pass reaches, and weak scaling. Forms are compared bit by bit before they are timed.
 #include "../support/figure.hpp"
+#include "../support/machine_facts.hpp"
 #include "../support/mpi_main.hpp"
 #include "jacobi/solver.hpp"
 #include "same_cells.hpp"
@@ -227,8 +228,8 @@ Figure share_figure(const Context&, std::int64_t n) {
 using Make = Figure (*)(const Context&, std::int64_t);
 
 void add(const Context& context, const std::string& name, std::int64_t n, int rounds, Make make) {
-  register_figure(fmt::format("{}/{}/{}{}", name, n, context.size(), on_host ? "rank" : "gpu"),
-                  context.comm(), rounds, [=] { return make(context, n); });
+  register_figure(fmt::format("{}/{}/{}", name, n, ranks_text(context.machine())), context.comm(), rounds,
+                  [=] { return make(context, n); });
 }
 
 std::vector<std::int64_t> sizes() {

@@ -2,6 +2,7 @@
 // anew every 20 steps, NVE) in fp64: Matom-steps/s of 100 steps, all of a step counted. Before it is timed, the crystal's
 // energy and step 100's temperature, energies and pressure must be LAMMPS's.
 #include "../support/figure.hpp"
+#include "../support/machine_facts.hpp"
 #include "../support/mpi_main.hpp"
 #include "md/engine.hpp"
 #include "md/ghosts/rank_ghosts.hpp"
@@ -161,8 +162,7 @@ int main(int argc, char** argv) {
   return mpi_bench_main(argc, argv, [&](MPI_Comm comm) {
     const Context context(comm);
     for (const Cells& cells : cases()) {
-      const std::string name =
-          fmt::format("lj/fp64/{}/{}{}", atoms_of(cells), context.size(), on_host ? "rank" : "gpu");
+      const std::string name = fmt::format("lj/fp64/{}/{}", atoms_of(cells), ranks_text(context.machine()));
       register_figure(name, comm, rounds, [=] { return melt_figure(context, cells); });
     }
   });

@@ -3,6 +3,7 @@
 // outputs, 1024 samples. cnn-28x28: convolutions to 32 and 64 channels, dense layers of 128 and 10 outputs, 256 samples.
 // synthetic-resnet50: gradients of its 161 tensors, added up without any arithmetic beside it; from 2 ranks on.
 #include "../support/figure.hpp"
+#include "../support/machine_facts.hpp"
 #include "../support/mpi_main.hpp"
 #include "sgd/space.hpp"
 #include "step_trial.hpp"
@@ -61,8 +62,8 @@ std::vector<StepCase> cases() {
 }
 
 void add(const std::string& model, const Context& context, int rounds, const std::function<Figure()>& make) {
-  register_figure(fmt::format("sgd/{}/{}{}", model, context.size(), sgd::on_host ? "rank" : "gpu"),
-                  context.comm(), rounds, make);
+  register_figure(fmt::format("sgd/{}/{}", model, ranks_text(context.machine())), context.comm(), rounds,
+                  make);
 }
 
 }  // namespace

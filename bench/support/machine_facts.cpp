@@ -9,7 +9,9 @@
 
 #include <array>
 #include <fstream>
+#include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace selvage::bench {
@@ -62,6 +64,22 @@ std::map<std::string, std::string> machine_facts(MPI_Comm comm) {
           {"compiler", __VERSION__},
           {"order", "contenders shuffled in each round, alike on all ranks"},
           {"settings", settings()}};
+}
+
+int gpu_count(const topo::Machine& machine) {
+  std::set<std::pair<int, std::string>> gpus;
+  for (int rank = 0; rank < machine.rank_count(); ++rank) {
+    const topo::RankPlace& place = machine.place(rank);
+    if (place.gpu_pci_bus_id.is_known()) gpus.emplace(place.physical_host, place.gpu_pci_bus_id.value());
+  }
+  return static_cast<int>(gpus.size());
+}
+
+std::string ranks_text(const topo::Machine& machine) {
+  const int ranks = machine.rank_count();
+  const int gpus = gpu_count(machine);
+  if (gpus == 0) return fmt::format("{}rank", ranks);
+  return gpus == ranks ? fmt::format("{}gpu", gpus) : fmt::format("{}rank{}gpu", ranks, gpus);
 }
 
 }  // namespace selvage::bench

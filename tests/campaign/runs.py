@@ -59,8 +59,11 @@ def random_run(random, app, samples):
     else:
         chosen = {"data.path": samples.idx, "model.hidden": "[16]", "train.batch": 24, "train.grain": 4,
                   "run.timed_steps": 0, "restart.every": 10 * often, "comm.reduce": random.choice(["ordered", "fast"])}
-    ways = ["--initiation", random.choice(["host", "stream", "queue", "kernel"]),
-            "--transport", random.choice(["auto", "peer", "mpi_direct", "mpi_staged"])]
+    initiation = random.choice(["host", "stream", "queue", "kernel"])
+    transport = random.choice(["auto", "peer", "mpi_direct", "mpi_staged"])
+    if app == "md" and initiation == "kernel" and transport.startswith("mpi"):
+        transport = "peer"  # no kernel starts messages of lists
+    ways = ["--initiation", initiation, "--transport", transport]
     if app == "sgd":
         ways = []
     return Run(app, random.randint(2, 4), settings(chosen), ways)
