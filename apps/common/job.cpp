@@ -70,8 +70,10 @@ void finalize_in_time(std::string_view app, int code) {
   std::thread watch([&, end = promise.get_future()] {
     const std::int64_t limit = limit_ms();
     if (end.wait_for(std::chrono::milliseconds(limit) + turn_of(rank)) == std::future_status::ready) return;
-    fmt::print(stderr, "{}: error: rank {} waited {} ms in MPI_Finalize for ranks that don't end\n", app,
-               rank, limit);
+    // A run that failed has said why.
+    if (code == 0)
+      fmt::print(stderr, "{}: error: rank {} waited {} ms in MPI_Finalize for ranks that don't end\n", app,
+                 rank, limit);
     std::fflush(stderr);
     // MPI can't be called by another thread here; the launcher ends the others.
     std::_Exit(code == 0 ? 1 : code);

@@ -205,8 +205,9 @@ int run_app_within_mpi(int argc, char** argv, const AppInfo& info,
     std::fflush(stdout);
     end_job(job);
   } catch (const std::exception& error) {
-    // What a run has said before stays its code.
-    end_without_job(rank, code == 0 ? exit_code_of(error) : code, [&] { print_error(info, error); });
+    // A run that failed has said why, and keeps its code.
+    if (code != 0) end_without_job(rank, code, [] {});
+    end_without_job(rank, exit_code_of(error), [&] { print_error(info, error); });
   }
   return code;
 }
