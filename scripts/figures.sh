@@ -25,7 +25,9 @@ read -ra benchmarks <<<"${SELVAGE_BENCHMARKS:-$all_benchmarks}"
 is_wanted() { [[ " ${benchmarks[*]} " == *" $1 "* ]]; }
 
 hardware() {
-  nvidia-smi --query-gpu=name --format=csv,noheader | sed 's/NVIDIA //; s/ /-/g' | sort | uniq -c |
+  local which=()
+  [ "$shared" = no ] || which=(--id=0)
+  nvidia-smi "${which[@]}" --query-gpu=name --format=csv,noheader | sed 's/NVIDIA //; s/ /-/g' | sort | uniq -c |
     awk '{ printf "%sx%s", $1, $2 }'
 }
 
@@ -104,11 +106,12 @@ measure_gpus() {
 measure_shared_gpu() {
   local benchmark ranks
   export CUDA_VISIBLE_DEVICES=0 CUDA_DEVICE_MAX_CONNECTIONS=8
+  unit=rank
   nvidia-cuda-mps-control -d
   for ranks in 2 4; do
     export CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=$((100 / ranks))
-    for benchmark in bench_halo bench_list_halo bench_layouts; do measure "$benchmark" -shared "$ranks"; done
-    SELVAGE_ALLREDUCE_REORDERING=yes measure bench_allreduce -shared "$ranks"
+    for benchmark in bench_halo bench_list_halo bench_layouts; do measure "$benchmark" "" "$ranks"; done
+    SELVAGE_ALLREDUCE_REORDERING=yes measure bench_allreduce "" "$ranks"
   done
   echo quit | nvidia-cuda-mps-control
 }
