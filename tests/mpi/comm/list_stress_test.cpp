@@ -1,3 +1,4 @@
+#include "delays.hpp"
 #include "list_fixture.hpp"
 #include "rounds.hpp"
 
@@ -5,35 +6,15 @@
 
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
-#include <sched.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace selvage::test {
 namespace {
-
-/// Now and then a rank gives its core away, or is late by some hundred microseconds.
-class Delays {
- public:
-  explicit Delays(int rank) : engine_(rank + 1) {}
-  void maybe() {
-    const unsigned dice = engine_();
-    if (dice % 64 == 0) sched_yield();
-    if (dice % 2048 == 1) {
-      const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(dice / 4096 % 300);
-      while (std::chrono::steady_clock::now() < end) continue;
-    }
-  }
-
- private:
-  std::minstd_rand engine_;
-};
 
 double value_of(int rank, int id, int step) {
   return step * 1000.0 + rank * 100.0 + id;
@@ -44,7 +25,7 @@ class ListStress : public ListForms {
   /// As molecular dynamics does: positions out and forces back in every step, new lists every 20 steps, in which others
   /// own and need other particles.
   int run(int steps) {
-    Delays delays(rank());
+    Delays delays(rank(), 2048);
     RandomLists now = lists(0, 20);
     SendList list = now.of(rank());
     ListHalo halo(Space(), context_, list.owned, on_device(list.ids), on_device(list.ranks), options());

@@ -1,3 +1,4 @@
+#include "delays.hpp"
 #include "job.hpp"
 #include "rounds.hpp"
 
@@ -6,14 +7,11 @@
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
 #include <mpi.h>
-#include <sched.h>
 
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -29,23 +27,6 @@ struct Load {
   GhostReuse reuse;
   int most_rounds = std::numeric_limits<int>::max();
   std::optional<Initiation> initiation = std::nullopt;
-};
-
-/// Now and then a rank gives its core away, or is late by some hundred microseconds.
-class Delays {
- public:
-  explicit Delays(int rank) : engine_(rank + 1) {}
-  void maybe() {
-    const unsigned dice = engine_();
-    if (dice % 64 == 0) sched_yield();
-    if (dice % 4096 == 1) {
-      const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(dice / 4096 % 300);
-      while (std::chrono::steady_clock::now() < end) continue;
-    }
-  }
-
- private:
-  std::minstd_rand engine_;
 };
 
 /// A ghost, and the number in the whole grid of the cell that it shows.
@@ -122,7 +103,7 @@ class Stress : public testing::TestWithParam<Load> {
                        .transport = load.transport,
                        .initiation = load.initiation},
                       views[0], views[1]);
-    Delays delays(torus.grid().rank());
+    Delays delays(torus.grid().rank(), 4096);
     std::int64_t wrong = 0;
     const int rounds = stress_rounds(load.most_rounds);
     for (int round = 0; round < rounds; ++round) {

@@ -42,11 +42,12 @@ class Bytes {
   [[nodiscard]] unsigned char* image() const { return image_.data(); }
   [[nodiscard]] std::size_t size() const { return image_.size(); }
 
-  /// Other values for each round and rank.
+  /// Other values for each byte, round and rank.
+  static unsigned char value(std::size_t byte, int round, int rank) {
+    return static_cast<unsigned char>((byte * 7 + static_cast<std::size_t>(round) * 31 + rank * 101) % 251);
+  }
   void fill(int round, int rank) const {
-    for (std::size_t i = 0; i < size(); ++i)
-      image_(i) =
-          static_cast<unsigned char>((i * 7 + static_cast<std::size_t>(round) * 31 + rank * 101) % 251);
+    for (std::size_t i = 0; i < size(); ++i) image_(i) = value(i, round, rank);
     Kokkos::deep_copy(view_, image_);
   }
   void poison() const {

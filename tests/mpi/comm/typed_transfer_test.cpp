@@ -1,7 +1,4 @@
-#include "job.hpp"
-#include "random_types.hpp"
-#include "thrown.hpp"
-#include "transferred_bytes.hpp"
+#include "transfer_forms.hpp"
 
 #include <selvage/comm/context.hpp>
 #include <selvage/comm/typed_transfer.hpp>
@@ -13,8 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <numeric>
-#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -22,87 +17,8 @@
 namespace selvage::test {
 namespace {
 
-/// A pair of types that hold the same elements, the second of which a receiver may have.
-struct Matching {
-  TypePair from;
-  TypePair to;
-};
-
-/// Every byte at most once.
-bool is_injective(const TypePair& type) {
-  const std::int64_t bytes = std::max<std::int64_t>(type.ours.true_upper_bound(), 1);
-  std::vector<unsigned char> memory(bytes, 0);
-  std::vector<unsigned char> ones(std::max<std::int64_t>(type.ours.size(), 1), 1);
-  int position = 0;
-  MPI_Unpack(ones.data(), static_cast<int>(type.ours.size()), &position, memory.data(), 1, *type.mpi,
-             MPI_COMM_SELF);
-  return std::accumulate(memory.begin(), memory.end(), std::int64_t{0}) == type.ours.size();
-}
-
-/// The same on every rank: random types of elements that are as long as their alignment, or not.
-Matching make_matching(unsigned seed) {
-  for (;; seed += 1000) {
-    RandomTypes types(seed, 1 << seed % 4, true);
-    const TypePair one = types.make(types.number(1, 3));
-    const TypePair other = types.make(types.number(1, 3));
-    const std::int64_t bytes = std::lcm(one.ours.size(), other.ours.size());
-    if (bytes == 0 || bytes > 20'000) continue;
-    const Matching pair{types.several(one, bytes / one.ours.size()),
-                        types.several(other, bytes / other.ours.size())};
-    if (pair.from.ours.true_lower_bound() < 0 || pair.to.ours.true_lower_bound() < 0) continue;
-    if (is_injective(pair.to)) return pair;
-  }
-}
-
-struct Form {
-  std::string name;
-  std::optional<Transport> transport;
-  bool is_shared;
-  std::size_t ring_unit_bytes = 0;
-  std::optional<Initiation> initiation = {};
-
-  [[nodiscard]] TransferOptions options() const {
-    return {.transport = transport, .initiation = initiation, .ring_unit_bytes = ring_unit_bytes};
-  }
-};
-
-/// Whether a form can reach all ranks of this job, by how its transport reaches them.
-bool can_run(const Form& form) {
-  const bool needs_one = form.transport == Transport::peer || form.transport == Transport::ring;
-  return !needs_one || this_job().is_on_one_host() || this_job().ranks() == 1;
-}
-/// Only what depends on the MPI may be refused then: few take GPU memory.
-bool must_run(const Form& form) {
-  return can_run(form) && (on_host || form.transport != Transport::mpi_direct);
-}
-
-/// Collective: the error that the library refuses a form with.
-std::optional<Error> refusal_of(const Form& form, const Context& context) {
-  const Bytes bytes(context, 16, form.is_shared);
-  const Datatype element = Datatype::of<double>();
-  const int after = (context.rank() + 1) % context.size();
-  const int before = (context.rank() + context.size() - 1) % context.size();
-  return thrown_by([&] {
-    const TypedTransfer transfer(Space(), context, {transfer_end(after, bytes.view(), element)},
-                                 {transfer_end(before, bytes.view(), element)}, form.options());
-  });
-}
-
-class TypedTransfers : public testing::TestWithParam<Form> {
+class TypedTransfers : public TransferForms {
  protected:
-  [[nodiscard]] int rank() const { return context_.rank(); }
-  [[nodiscard]] int after() const { return (rank() + 1) % context_.size(); }
-  [[nodiscard]] int before() const { return (rank() + context_.size() - 1) % context_.size(); }
-  [[nodiscard]] static TransferOptions options() { return GetParam().options(); }
-
-  void SetUp() override {
-    if (must_run(GetParam())) return;
-    if (const auto refusal = refusal_of(GetParam(), context_)) {
-      ASSERT_EQ(to_string(refusal->kind()), to_string(ErrorKind::unsupported)) << refusal->message();
-      GTEST_SKIP() << refusal->message();
-    }
-  }
-
   /// What MPI makes of the sender's bytes in the receiver's.
   static std::vector<unsigned char> expected(const Matching& types, const Bytes& from, const Bytes& to) {
     std::vector<unsigned char> packed(types.from.ours.size());
@@ -114,8 +30,6 @@ class TypedTransfers : public testing::TestWithParam<Form> {
                MPI_COMM_SELF);
     return {to.image(), to.image() + to.size()};
   }
-
-  const Context context_{MPI_COMM_WORLD};
 };
 
 class TypedTransfersOfSeveralRanks : public TypedTransfers {};
@@ -124,12 +38,6 @@ int count_different(const std::vector<unsigned char>& seen, const std::vector<un
   int different = 0;
   for (std::size_t i = 0; i < seen.size(); ++i) different += seen[i] == expected[i] ? 0 : 1;
   return different;
-}
-
-int on_all_ranks(int count) {
-  int total = 0;
-  MPI_Allreduce(&count, &total, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  return total;
 }
 
 TEST_P(TypedTransfers, MoveRandomLayoutsAroundARingAsMpiDoes) {
@@ -336,26 +244,11 @@ TEST_P(TypedTransfers, MoveLongMessagesRoundByRound) {
   }
 }
 
-std::string name_of(const testing::TestParamInfo<Form>& tested) {
-  return tested.param.name;
-}
+INSTANTIATE_TEST_SUITE_P(EveryPath, TypedTransfers,
+                         testing::ValuesIn(cases_where(every_transfer_form, can_run)), name_of);
 
-const std::vector<Form> every_form{{"chosen", {}, true},
-                                   {"peer", Transport::peer, true},
-                                   {"mpi_direct", Transport::mpi_direct, true},
-                                   {"mpi_staged", Transport::mpi_staged, true},
-                                   {"unshared_memory", {}, false},
-                                   {"ring", Transport::ring, false},
-                                   {"ring_of_short_units", Transport::ring, true, 100},
-                                   {"peer_queue", Transport::peer, true, 0, Initiation::queue},
-                                   {"mpi_direct_queue", Transport::mpi_direct, true, 0, Initiation::queue},
-                                   {"mpi_staged_queue", Transport::mpi_staged, true, 0, Initiation::queue}};
-
-INSTANTIATE_TEST_SUITE_P(EveryPath, TypedTransfers, testing::ValuesIn(cases_where(every_form, can_run)),
-                         name_of);
-
-std::vector<Form> forms_of_several_ranks() {
-  return this_job().ranks() > 1 ? cases_where(every_form, can_run) : std::vector<Form>();
+std::vector<TransferForm> forms_of_several_ranks() {
+  return this_job().ranks() > 1 ? cases_where(every_transfer_form, can_run) : std::vector<TransferForm>();
 }
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TypedTransfersOfSeveralRanks);
 INSTANTIATE_TEST_SUITE_P(EveryPath, TypedTransfersOfSeveralRanks, testing::ValuesIn(forms_of_several_ranks()),
@@ -365,8 +258,8 @@ TEST(TypedTransferForms, AreRefusedWhereTheyDontRun) {
   const Context context(MPI_COMM_WORLD);
   const LeastCases least{
       .on_one_host = 10, .on_several_hosts = 6, .on_gpus_of_one_host = 8, .on_gpus_of_several_hosts = 4};
-  EXPECT_GE(cases_where(every_form, must_run).size(), least.here(!on_host));
-  for (const Form& form : every_form) {
+  EXPECT_GE(cases_where(every_transfer_form, must_run).size(), least.here(!on_host));
+  for (const TransferForm& form : every_transfer_form) {
     if (can_run(form)) continue;
     const auto error = refusal_of(form, context);
     EXPECT_EQ(error ? to_string(error->kind()) : "nothing was thrown", to_string(ErrorKind::unsupported))
