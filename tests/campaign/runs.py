@@ -61,8 +61,9 @@ def random_run(random, app, samples):
                   "run.timed_steps": 0, "restart.every": 10 * often, "comm.reduce": random.choice(["ordered", "fast"])}
     initiation = random.choice(["host", "stream", "queue", "kernel"])
     transport = random.choice(["auto", "peer", "mpi_direct", "mpi_staged"])
-    if app == "md" and initiation == "kernel" and transport.startswith("mpi"):
-        transport = "peer"  # no kernel starts messages of lists
+    # Of lists no kernel starts messages, and no proxy what kernels can do themselves.
+    if app == "md" and (initiation, transport) in [("kernel", "mpi_direct"), ("kernel", "mpi_staged"), ("queue", "peer")]:
+        transport = "auto"
     ways = ["--initiation", initiation, "--transport", transport]
     if app == "sgd":
         ways = []

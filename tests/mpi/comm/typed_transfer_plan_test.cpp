@@ -63,10 +63,12 @@ TEST(TypedTransfer, SaysWhyAnInitiationIsRefused) {
   const auto expect = [](const std::string& message, const std::string& part) {
     EXPECT_NE(message.find(part), std::string::npos) << message;
   };
-  expect(refusal(Transport::ring, Initiation::queue), "not ring: the caller moves the units of a ring");
-  expect(refusal(Transport::peer, Initiation::kernel), "not peer: kernels start no typed transfer");
+  expect(refusal(Transport::ring, Initiation::queue),
+         "not possible over ring: the caller moves the units of a ring");
+  expect(refusal(Transport::peer, Initiation::kernel),
+         "not possible over peer: kernels start no typed transfer");
   expect(refusal(Transport::mpi_staged, Initiation::kernel),
-         "not mpi_staged: kernels start no typed transfer");
+         "not possible over mpi_staged: kernels start no typed transfer");
 }
 
 TEST(TypedTransfer, NamesPartnersWhoseOptionsDiffer) {

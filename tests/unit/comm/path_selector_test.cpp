@@ -13,6 +13,11 @@
 namespace selvage::detail {
 namespace {
 
+Path select(const PairFacts& facts, const Forced<Transport>& transport, const Forced<Initiation>& initiation,
+            bool on_host) {
+  return select_path(halo_transports(), "halos", facts, transport, initiation, on_host);
+}
+
 PairFacts best_facts() {
   PairFacts facts;
   facts.rank = 3;
@@ -34,12 +39,12 @@ PairFacts on_device() {
 }
 
 Path chosen(const PairFacts& facts) {
-  return select_path(facts, {}, {}, true);
+  return select(facts, {}, {}, true);
 }
 
 std::string refusal(const PairFacts& facts, Transport forced, const std::string& forced_by) {
   try {
-    static_cast<void>(select_path(facts, {forced, forced_by}, {}, true));
+    static_cast<void>(select(facts, {forced, forced_by}, {}, true));
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::unsupported);
     return error.message();
@@ -85,7 +90,7 @@ TEST(PathSelector, PutsBetweenGpusThatMapEachOthersMemory) {
 TEST(PathSelector, StagesDeviceMemoryOfOtherHostsUnlessMpiTakesItAsItIs) {
   PairFacts facts = on_device();
   facts.same_host = false;
-  const Path staged = select_path(facts, {}, {}, false);
+  const Path staged = select(facts, {}, {}, false);
   EXPECT_EQ(staged.transport, Transport::mpi_staged);
   EXPECT_EQ(staged.initiation, Initiation::host);
   EXPECT_EQ(staged.why,
@@ -105,7 +110,7 @@ TEST(PathSelector, RefusesPeerForViewsInHostAndGpuMemory) {
 }
 
 TEST(PathSelector, StartsFromTheStreamWhereTheTransportCan) {
-  EXPECT_EQ(select_path(on_device(), {}, {}, false).initiation, Initiation::stream);
+  EXPECT_EQ(select(on_device(), {}, {}, false).initiation, Initiation::stream);
   EXPECT_EQ(chosen(best_facts()).initiation, Initiation::stream);
 }
 
@@ -114,7 +119,7 @@ TEST(PathSelector, KeepsMpiFromMemoryThatKernelsWaitFor) {
   facts.gpu_aware_refusal.clear();
   facts.waiting_kernels_refusal = "MPI may wait for kernels";
   const auto path = [&](Initiation initiation) {
-    return select_path(facts, {Transport::mpi_direct, "a test"}, {initiation, "a test"}, false);
+    return select(facts, {Transport::mpi_direct, "a test"}, {initiation, "a test"}, false);
   };
   EXPECT_EQ(path(Initiation::host).transport, Transport::mpi_direct);
   for (const Initiation initiation : {Initiation::queue, Initiation::kernel}) {
@@ -132,14 +137,30 @@ TEST(PathSelector, RefusesAForcedInitiationWithForcerAndReason) {
   PairFacts facts = on_device();
   facts.same_host = false;
   try {
-    static_cast<void>(select_path(facts, {}, {Initiation::stream, "SELVAGE_INITIATION"}, false));
+    static_cast<void>(select(facts, {}, {Initiation::stream, "SELVAGE_INITIATION"}, false));
     FAIL() << "nothing was thrown";
   } catch (const Error& error) {
-    EXPECT_EQ(
-        error.message(),
-        "initiation stream, forced by SELVAGE_INITIATION, is not possible over mpi_staged: MPI can only be "
-        "called from the host, after a fence");
+    EXPECT_EQ(error.message(),
+              "initiation stream, forced by SELVAGE_INITIATION, is not possible for halos with rank 3; not "
+              "peer: the rank is on "
+              "another host; not copy_engine: the rank is on another host; not mpi_direct: this MPI takes no "
+              "device pointers; not "
+              "mpi_staged: MPI can only be called from the host, after a fence");
   }
+}
+
+TEST(PathSelector, PassesOverTransportsThatRefuseAForcedInitiation) {
+  PairFacts facts = on_device();
+  facts.same_host = false;
+  facts.gpu_aware_refusal.clear();
+  facts.waiting_kernels_refusal = "MPI may wait for kernels";
+  EXPECT_EQ(select(facts, {}, {Initiation::host, "a test"}, true).transport, Transport::mpi_direct);
+  const Path path = select(facts, {}, {Initiation::queue, "a test"}, true);
+  EXPECT_EQ(path.transport, Transport::mpi_staged);
+  EXPECT_EQ(path.initiation, Initiation::queue);
+  EXPECT_NE(path.why.find("; not mpi_direct: MPI may wait for kernels; initiation queue forced by a test"),
+            std::string::npos)
+      << path.why;
 }
 
 TEST(PathSelector, DoesNotAskAnMpiForDevicePointersThatThereAreNot) {
@@ -150,14 +171,14 @@ TEST(PathSelector, DoesNotAskAnMpiForDevicePointersThatThereAreNot) {
 
 TEST(PathSelector, ObeysAForcedTransportAndSaysWhoForcedIt) {
   for (const Transport transport : {Transport::peer, Transport::mpi_direct, Transport::mpi_staged}) {
-    const Path path = select_path(best_facts(), {transport, "SELVAGE_TRANSPORT"}, {}, true);
+    const Path path = select(best_facts(), {transport, "SELVAGE_TRANSPORT"}, {}, true);
     EXPECT_EQ(path.transport, transport);
     EXPECT_EQ(path.why, "forced by SELVAGE_TRANSPORT");
   }
 }
 
 TEST(PathSelector, TakesTheCopyEnginesWhereTheyAreAskedFor) {
-  const Path path = select_path(on_device(), {Transport::copy_engine, "SELVAGE_TRANSPORT"}, {}, false);
+  const Path path = select(on_device(), {Transport::copy_engine, "SELVAGE_TRANSPORT"}, {}, false);
   EXPECT_EQ(path.transport, Transport::copy_engine);
   EXPECT_EQ(path.initiation, Initiation::stream);
 }
@@ -172,7 +193,7 @@ TEST(PathSelector, RefusesAForcedTransportWithForcerRankAndReason) {
       "transport mpi_direct, forced by SELVAGE_TRANSPORT, is not possible with rank 3: this MPI takes no "
       "device pointers");
   EXPECT_EQ(refusal(best_facts(), Transport::ring, "SELVAGE_TRANSPORT"),
-            "transport ring, forced by SELVAGE_TRANSPORT, is for typed transfers alone");
+            "transport ring, forced by SELVAGE_TRANSPORT, carries no halos");
   PairFacts remote = best_facts();
   remote.same_host = false;
   EXPECT_EQ(
@@ -191,7 +212,8 @@ TEST(PathSelector, AlwaysHasAWayLeft) {
 
 TEST(Registry, HoldsEveryTransportOnce) {
   std::set<Transport> seen;
-  for (const TransportEntry& entry : transports()) EXPECT_TRUE(seen.insert(entry.transport).second);
+  for (const LinkCandidate& candidate : halo_transports())
+    EXPECT_TRUE(seen.insert(candidate.transport).second);
   EXPECT_EQ(seen, (std::set{Transport::peer, Transport::copy_engine, Transport::mpi_direct,
                             Transport::mpi_staged}));
 }

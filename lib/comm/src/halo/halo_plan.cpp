@@ -144,7 +144,8 @@ void HaloPlan::make_transports(std::vector<PeerPlan> peers, const HaloChoices& c
         local.push_back(std::move(peer));
         continue;
       }
-      const Path path = select_path(facts_about(peer), transport, initiation, executor.runs_on_host());
+      const Path path = select_path(halo_transports(), "halos", facts_about(peer), transport, initiation,
+                                    executor.runs_on_host());
       note_path(peer, fmt::format("{}, {}", to_string(path.transport), to_string(path.initiation)), path.why);
       by_path[{path.transport, path.initiation}].push_back(std::move(peer));
     }
@@ -162,12 +163,8 @@ void HaloPlan::make_transports(std::vector<PeerPlan> peers, const HaloChoices& c
   context_->all_or_none(halo_construction, [&] {
     if (!local.empty())
       transports_.push_back(make_local_transport(parts(std::move(local), Initiation::stream)));
-    for (const TransportEntry& entry : transports()) {
-      for (auto& [path, served] : by_path) {
-        if (path.first == entry.transport)
-          transports_.push_back(entry.make(parts(std::move(served), path.second)));
-      }
-    }
+    for (auto& [path, served] : by_path)
+      transports_.push_back(make_halo_link(path.first, parts(std::move(served), path.second)));
   });
 }
 

@@ -1,7 +1,5 @@
 #include "path_selector.hpp"
 
-#include "registry.hpp"
-
 #include <selvage/error.hpp>
 
 #include <fmt/format.h>
@@ -9,61 +7,56 @@
 namespace selvage::detail {
 namespace {
 
-struct Selected {
-  const TransportEntry* entry;
-  std::string why;
-};
-
-Selected select_transport(const PairFacts& facts, const Forced<Transport>& forced) {
-  std::string refusals;
-  for (const TransportEntry& entry : transports()) {
-    if (forced.choice && entry.transport != *forced.choice) continue;
-    const std::string refusal = entry.refuse(facts);
-    if (refusal.empty()) return {&entry, forced.choice ? "forced by " + forced.by : entry.reason + refusals};
-    if (forced.choice) {
-      throw Error(ErrorKind::unsupported,
-                  fmt::format("transport {}, forced by {}, is not possible with rank {}: {}",
-                              to_string(*forced.choice), forced.by, facts.rank, refusal));
-    }
-    refusals += fmt::format("; not {}: {}", to_string(entry.transport), refusal);
-  }
-  if (forced.choice) {
-    throw Error(ErrorKind::unsupported,
-                fmt::format("transport {}, forced by {}, is for typed transfers alone",
-                            to_string(*forced.choice), forced.by));
-  }
-  throw Error(ErrorKind::unsupported, fmt::format("no transport reaches rank {}{}", facts.rank, refusals));
-}
-
-struct SelectedInitiation {
-  Initiation initiation;
-  std::string why;
-};
-
-SelectedInitiation select_initiation(const TransportEntry& entry, const PairFacts& facts,
-                                     const Forced<Initiation>& forced, bool on_host) {
-  const std::string stream_refusal = entry.refuse_initiation(Initiation::stream, facts, on_host);
-  if (!forced.choice) {
-    if (stream_refusal.empty()) return {Initiation::stream, ""};
-    return {Initiation::host, "; not stream: " + stream_refusal};
-  }
-  const std::string refusal = entry.refuse_initiation(*forced.choice, facts, on_host);
-  if (refusal.empty()) {
-    return {*forced.choice,
-            fmt::format("; initiation {} forced by {}", to_string(*forced.choice), forced.by)};
-  }
-  throw Error(ErrorKind::unsupported,
-              fmt::format("initiation {}, forced by {}, is not possible over {}: {}",
-                          to_string(*forced.choice), forced.by, to_string(entry.transport), refusal));
+/// "transport peer, forced by SELVAGE_TRANSPORT, "; empty where nothing was forced.
+template <class Choice>
+std::string describe(std::string_view what, const Forced<Choice>& forced) {
+  if (!forced.choice) return {};
+  return fmt::format("{} {}, forced by {}, ", what, to_string(*forced.choice), forced.by);
 }
 
 }  // namespace
 
-Path select_path(const PairFacts& facts, const Forced<Transport>& transport,
-                 const Forced<Initiation>& initiation, bool on_host) {
-  const Selected selected = select_transport(facts, transport);
-  const SelectedInitiation started = select_initiation(*selected.entry, facts, initiation, on_host);
-  return {selected.entry->transport, started.initiation, selected.why + started.why};
+Path select_path(std::span<const LinkCandidate> candidates, std::string_view objects, const PairFacts& facts,
+                 const Forced<Transport>& transport, const Forced<Initiation>& initiation, bool on_host) {
+  const std::string forced_transport = describe("transport", transport);
+  const std::string forced_initiation = describe("initiation", initiation);
+  std::string refusals;
+  for (const LinkCandidate& candidate : candidates) {
+    if (transport.choice ? candidate.transport != *transport.choice
+                         : candidate.suits && !candidate.suits(facts))
+      continue;
+    const std::string pair_refusal = candidate.refuse(facts);
+    if (!pair_refusal.empty() && transport.choice)
+      throw Error(ErrorKind::unsupported, fmt::format("{}is not possible with rank {}: {}", forced_transport,
+                                                      facts.rank, pair_refusal));
+    const auto refuse_initiation = [&](Initiation tried) {
+      return candidate.refuse_initiation(tried, facts, on_host);
+    };
+    const std::string stream_refusal = refuse_initiation(Initiation::stream);
+    const Initiation chosen =
+        initiation.choice.value_or(stream_refusal.empty() ? Initiation::stream : Initiation::host);
+    const std::string start_refusal = pair_refusal.empty() ? refuse_initiation(chosen) : pair_refusal;
+    if (start_refusal.empty()) {
+      std::string why =
+          transport.choice ? "forced by " + transport.by : std::string(candidate.reason) + refusals;
+      if (initiation.choice)
+        why += fmt::format("; initiation {} forced by {}", to_string(chosen), initiation.by);
+      else if (chosen == Initiation::host)
+        why += "; not stream: " + stream_refusal;
+      return {candidate.transport, chosen, std::move(why)};
+    }
+    if (transport.choice)
+      throw Error(ErrorKind::unsupported, fmt::format("{}is not possible over {}: {}", forced_initiation,
+                                                      to_string(candidate.transport), start_refusal));
+    refusals += fmt::format("; not {}: {}", to_string(candidate.transport), start_refusal);
+  }
+  if (transport.choice)
+    throw Error(ErrorKind::unsupported, fmt::format("{}carries no {}", forced_transport, objects));
+  throw Error(ErrorKind::unsupported,
+              forced_initiation.empty()
+                  ? fmt::format("no transport of {} reaches rank {}{}", objects, facts.rank, refusals)
+                  : fmt::format("{}is not possible for {} with rank {}{}", forced_initiation, objects,
+                                facts.rank, refusals));
 }
 
 }  // namespace selvage::detail

@@ -4,7 +4,9 @@
 #include <selvage/comm/options.hpp>
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace selvage::detail {
 
@@ -36,11 +38,23 @@ struct Forced {
   std::string by;
 };
 
-/// The first transport of the registry that doesn't refuse, or the forced one; then the forced initiation,
-/// or stream where the transport has it, else host.
-/// \param on_host  whether the plan's kernels run on the host
-/// \throws Error{unsupported} when something forced is refused, with the reason
-[[nodiscard]] Path select_path(const PairFacts& facts, const Forced<Transport>& transport,
+/// A transport that an object may take, and when it can't.
+struct LinkCandidate {
+  Transport transport;
+  std::string_view reason;  ///< why it is preferred to those after it
+  std::string (*refuse)(const PairFacts&);
+  std::string (*refuse_initiation)(Initiation, const PairFacts&, bool on_host);
+  bool (*suits)(const PairFacts&) = nullptr;  ///< where it isn't forced; null: everywhere
+};
+
+/// The first candidate that refuses neither the two ranks nor the initiation: the forced one, else stream where it can, else
+/// host.
+/// \param candidates  the most preferred first
+/// \param objects     what they carry: "halos"
+/// \param on_host     whether the plan's kernels run on the host
+/// \throws Error{unsupported} when all are refused, with what was forced by whom, and the reasons
+[[nodiscard]] Path select_path(std::span<const LinkCandidate> candidates, std::string_view objects,
+                               const PairFacts& facts, const Forced<Transport>& transport,
                                const Forced<Initiation>& initiation, bool on_host);
 
 }  // namespace selvage::detail
