@@ -8,7 +8,8 @@ deps_dir=${SELVAGE_DEPS_DIR:-$HOME/.cache/selvage}
 ucx_version=1.22.0
 ucx_prefix=$deps_dir/ucx-$ucx_version
 pictures_python=$deps_dir/pictures
-jobs=${SELVAGE_JOBS:-$(nproc)}
+# Without what OMP_NUM_THREADS and OMP_THREAD_LIMIT make of it.
+jobs=${SELVAGE_JOBS:-$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)}
 
 # Open MPI refuses to start as root unless told twice; a container is all root.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
