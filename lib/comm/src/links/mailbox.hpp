@@ -24,8 +24,8 @@ struct Flags {
   Flag arrived;
   /// Released by the peer when it no longer reads what this rank put before: this epoch's put may begin.
   Flag credit;
-  /// Written by the peer before it releases `arrived`, by parity of the epoch: it may be one epoch ahead, not
-  /// two.
+  /// Written by the peer before it releases `arrived`. Indexed by the parity of the epoch, because the peer may be one epoch
+  /// ahead, but not two.
   alignas(128) std::array<Operation, 2> operations{};
 };
 
@@ -43,16 +43,16 @@ struct MailboxCard {
   std::uint64_t contributions_offset = 0;
 };
 
-/// Zeroed memory of a plan that peers can map, and its name: in GPU memory where the plan's kernels run there,
-/// so that they poll their own memory; else in shared host memory.
+/// Zeroed memory of a plan that peers can map, and the name by which they do. It lies in GPU memory where the plan's kernels run
+/// on a GPU, so that they poll local memory, and otherwise in shared host memory.
 struct NamedBuffer {
   Buffer buffer;
   SharedRange range;
 };
 [[nodiscard]] NamedBuffer allocate_named(ContextState& context, const Executor& executor, std::size_t bytes);
 
-/// Everything of this rank that peers write to, except the fields: per peer, flags and landing blocks, where
-/// bytes wait until this rank copies them on or folds them in.
+/// The memory of this rank that peers write to, except the fields themselves: for each peer its flags, and landing blocks in which
+/// bytes stay until this rank copies them to ghosts or adds them to its cells.
 class Mailbox {
  public:
   /// \param landing_bytes  per peer

@@ -8,8 +8,8 @@
 
 namespace selvage::detail {
 
-/// Where messages between ranks that map each other's memory land, and the flags that go with them: the
-/// receiver's block of the same half, and two words per message in shared host memory, since proxies poll them.
+/// Messages between ranks that map each other's memory: where each lands, which is the receiver's block for the same cells, and its
+/// flags, which are two words in shared host memory because proxies poll them.
 class MappedMessages {
  public:
   /// Swaps cards with all neighbours, which do the same at the same time.

@@ -8,11 +8,10 @@
 
 namespace selvage::detail {
 
-/// Pack, MPI_Isend and MPI_Irecv, unpack. One message per neighbour
-/// and run of consecutive fields.
+/// Packs, calls MPI_Isend and MPI_Irecv, and unpacks. One message per neighbour and run of consecutive fields.
 ///
-/// Reuse of ghosts and buffers is guarded by MPI itself: a message is unpacked by its receiver, when it is
-/// waited for.
+/// MPI itself guards ghosts and buffers: the receiver unpacks a message only when it waits for it, and no other rank writes to its
+/// ghosts.
 class MpiMessages final : public Link {
  public:
   MpiMessages(const MessageParts& parts, std::vector<PackedPeer> peers);
@@ -54,7 +53,7 @@ class MpiMessages final : public Link {
   std::uint64_t completed_epoch_ = 0;
 };
 
-/// MPI starts from the host: on a device, after a fence, or by a proxy that has a thread.
+/// Why MPI can't be started so: only the host calls it, after a fence where kernels run on a GPU, or a proxy that has a thread.
 [[nodiscard]] std::string refuse_mpi_initiation(Initiation initiation, const PairFacts& facts, bool on_host);
 
 }  // namespace selvage::detail

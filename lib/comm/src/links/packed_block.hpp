@@ -13,14 +13,14 @@ namespace selvage::detail {
 
 class ContextState;
 
-/// Where what carries a packed block finds it.
+/// The memory in which MPI or the proxy finds a packed block.
 enum class Wire {
   packed,  ///< where the execution space works
   staged,  ///< in host memory beside it; on hosts, as `packed`
   mapped,  ///< where the execution space works, in memory that peers map
 };
 
-/// What links that send packed blocks as messages are made from; all references outlive them.
+/// Arguments for links that send packed blocks as messages. All references outlive the link.
 struct MessageParts {
   ContextState& context;
   const Executor& executor;
@@ -31,8 +31,8 @@ struct MessageParts {
   int first_tag;  ///< of one per field
 };
 
-/// One side of a neighbour's traffic as messages carry it: packed where the execution space works, and where
-/// the carrier works.
+/// The bytes that go to one neighbour, or come from it, packed: in memory of the execution space, and in the memory that MPI or the
+/// proxy reads and writes.
 struct PackedBlock {
   std::vector<std::int64_t> begins{0};  ///< of each field, and the end of the last: bytes
   Buffer packed;
@@ -45,14 +45,14 @@ struct PackedBlock {
   [[nodiscard]] std::int64_t field_bytes(std::size_t field) const {
     return begins[field + 1] - begins[field];
   }
-  /// Of `packed`: never 0, so that it can be named.
+  /// Bytes to allocate for `packed`: at least 1, so that other ranks can name the memory.
   [[nodiscard]] std::size_t capacity_bytes() const;
 
-  /// Gives it memory, once its bytes are known.
+  /// Allocates its memory. Call it when `begins` is complete.
   void allocate(const MessageParts& parts);
 };
 
-/// A neighbour's traffic both ways.
+/// What goes to one neighbour and comes from it.
 struct PackedPeer {
   int rank;
   PackedBlock owned;                                     ///< sent, in reverse received

@@ -10,9 +10,9 @@ namespace selvage::detail {
 /// flag there. Sparse regions go through a landing block in the neighbour's memory instead (their one-shot
 /// packing, C4), which the neighbour unpacks; density decides (C5), see peer_routes.hpp.
 ///
-/// Why ghosts that are still read can't be overwritten: either the receiver has released a credit for this
-/// epoch, or, with GhostReuse::alternating and traffic both ways, what the neighbour sent last proves that it
-/// has read them. Landing blocks come in two, by parity of the epoch, and need traffic both ways only.
+/// Why ghosts that are still read can't be overwritten: the sender waits until the receiver has released a credit for this epoch. With
+/// GhostReuse::alternating and traffic in both directions no credit is needed, since the neighbour's last put shows that it has
+/// read them. There are two landing blocks, for even and odd epochs; with traffic in both directions they need no credit either.
 [[nodiscard]] std::unique_ptr<Link> make_peer_transport(TransportParts parts);
 [[nodiscard]] std::string refuse_peer(const PairFacts& facts);
 

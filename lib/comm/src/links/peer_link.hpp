@@ -9,8 +9,8 @@
 
 namespace selvage::detail {
 
-/// What a rank knows of one neighbour whose memory it maps: where both write, and what guards it. Host and
-/// device forms of the peer transport are two engines over the same links.
+/// What a rank knows of one neighbour whose memory it maps: where each of the two writes, and which flags guard that. The peer
+/// transport has one form for hosts and one for GPUs; both use this.
 struct PeerLink {
   int rank = 0;
   bool owned_bytes = false;  ///< it keeps ghosts of this rank's cells
@@ -28,15 +28,14 @@ struct PeerLink {
   [[nodiscard]] bool awaits_credit(bool reverse, bool guarded) const {
     return sends(reverse) && needs_credit(reverse, guarded, routes.puts_directly);
   }
-  /// Whether the peer's put waits for this rank's credit; what the peer's awaits_credit says.
+  /// Whether the peer's put waits for this rank's credit. Equals awaits_credit() on the peer.
   [[nodiscard]] bool gives_credit(bool reverse, bool guarded) const {
     return receives(reverse) && needs_credit(reverse, guarded, routes.receives_directly);
   }
 
  private:
-  /// A landing block for ghosts is free again after two epochs of traffic both ways: the peer's next put
-  /// shows that it has finished the epoch before, so the block of that parity is unpacked. See peer.hpp for
-  /// the ghosts themselves.
+  /// With traffic in both directions a landing block for ghosts is free again after two epochs: the peer's next put shows that it
+  /// has finished the epoch before, and so has unpacked the block of that parity. For the ghosts themselves see peer.hpp.
   [[nodiscard]] bool needs_credit(bool reverse, bool guarded, bool direct) const {
     if (reverse || !owned_bytes || !ghost_bytes) return true;
     return direct && (guarded || !alternating);

@@ -7,7 +7,7 @@
 
 namespace selvage::detail {
 
-/// What one put and its arrival consist of, by field.
+/// The copies that make up one put and its arrival, by field.
 struct Routes {
   /// Owned cells to the bounce block, on hosts; before the puts.
   std::vector<std::vector<CopyBox>> packs;
@@ -21,34 +21,33 @@ struct Routes {
   bool receives_directly = false;  ///< some of this rank's ghosts are written by the peer
 };
 
-/// Bytes of one contiguous run below which a strided region is packed into the landing block instead of
-/// stored in place. In place, each run drags a cache line, and the owned cells that share it, to the writer's
-/// core and back: columns of single doubles then ran at 0.7 to 1.2 times the speed of plain pack and MPI,
-/// packed at 1.3 to 4 times.
+/// A strided region whose contiguous runs are shorter than this is packed into the landing block instead of stored in place. In
+/// place, each run moves a cache line, with the owned cells that share it, to the writer's core and back. Columns of single doubles
+/// were then 0.7 to 1.2 times as fast as packing and MPI; packed they are 1.3 to 4 times as fast.
 inline constexpr std::int64_t direct_run_bytes_on_host = 128;
-/// The same between GPUs, where a store of less than a sector crosses the link as a whole one, and unpacking
-/// costs a pass over local memory.
+/// The same between GPUs. A store shorter than a sector crosses the link as a whole sector; unpacking costs a pass over local
+/// memory.
 inline constexpr std::int64_t direct_run_bytes_on_device = 8;
 
-/// Packed bytes up to which a field crosses between host ranks in one piece, by way of a bounce block that
-/// stays in the caches of its core: single stores into lines that another core holds, and single loads from
-/// them, cost more than the extra copy. Where caches are apart a 64 KB column then takes 12 us instead of 17,
-/// where they are shared 10.3 instead of 9.5. Larger ones would evict what they are to save.
+/// On hosts a packed field of at most so many bytes is first packed into a bounce block, which stays in the caches of its core, and
+/// then copied to the other rank in one piece. Single stores to cache lines that another core holds, and single loads from them,
+/// cost more than this extra copy: a column of 64 KB takes 12 us instead of 17 between cores with separate caches, and 10.3 us
+/// instead of 9.5 where they share one. Larger fields would evict the cache lines that this saves.
 inline constexpr std::int64_t bounce_bytes_on_host = 256 * 1024;
 
-/// Where the peer's memory is mapped.
+/// The peer's memory, as this rank maps it.
 struct PeerMemory {
   std::vector<std::byte*> fields;
   std::array<std::byte*, 2> ghosts_blocks{};  ///< its landing blocks for this rank
 };
 
-/// How a transport wants its copies; both ranks of a pair have the same, but for addresses.
+/// Which copies a transport packs. Both ranks of a pair use the same values, except for addresses.
 struct RouteRules {
   std::int64_t direct_run_bytes = 0;  ///< contiguous bytes from which a region is stored in place
   std::byte* bounce = nullptr;        ///< bounce_bytes_on_host, used only within one call; null on devices
 };
 
-/// This rank's ends of the traffic with one peer.
+/// This rank's memory for the traffic with one peer.
 struct OwnMemory {
   std::array<const std::byte*, 2> ghosts_blocks{};  ///< landing blocks for the peer
 };

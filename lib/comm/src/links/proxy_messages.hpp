@@ -11,13 +11,12 @@
 
 namespace selvage::detail {
 
-/// Initiations queue and kernel by way of the proxy: pack on the caller's instance, which then has the proxy
-/// send what was packed, by MPI or by a copy to mapped memory; the proxy receives likewise, and flags in host
-/// memory say what has arrived. One message per neighbour and field. On a GPU nothing blocks the host: small kernels write to the proxy's rings
-/// and wait for its flags.
+/// The initiations queue and kernel. The caller's instance packs and then asks the proxy to send, which it does by MPI or by a copy to
+/// mapped memory. The proxy also receives, and flags in host memory say what has arrived. There is one message per neighbour and
+/// field. On a GPU nothing blocks the host: small kernels write to the proxy's rings and wait for its flags.
 ///
-/// Reuse of ghosts and buffers is guarded by order: this rank asks for its next message after it has unpacked
-/// the last, and packs again after what was sent has been let go of.
+/// Ghosts and buffers are guarded by the order of steps: this rank asks for its next message only after it has unpacked the last
+/// one, and packs again only after the proxy no longer reads what was packed before.
 class ProxyMessages final : public Link {
  public:
   ProxyMessages(const MessageParts& parts, std::vector<PackedPeer> peers);

@@ -20,7 +20,7 @@ namespace selvage::detail {
 
 class ContextState;
 
-/// What one rank tells a neighbour of one of its fields, once, when a plan is made. Travels in a message.
+/// Describes one field of a rank to a neighbour. Sent once, in a message, when a plan is made.
 struct FieldCard {
   SharedRange range;
   std::int32_t is_shared = 0;
@@ -31,13 +31,13 @@ struct FieldCard {
   std::array<char, 64> label{};
 };
 
-/// A neighbour as a link for halos sees it.
+/// A neighbour, and the fields it has described.
 struct PeerPlan {
   Neighbour neighbour;
   std::vector<FieldCard> cards;
 };
 
-/// What a link for halos is made from; all references outlive it.
+/// Arguments for links of halos. All references outlive the link.
 struct TransportParts {
   ContextState& context;
   const Executor& executor;
