@@ -6,10 +6,9 @@
 
 namespace selvage::detail {
 
-/// How a typed transfer with one partner travels: by the forced transport and initiation, else by the first transport that is
-/// possible, on hosts a ring first for scattered elements.
+/// Chooses how a typed transfer with one partner travels: see select_path. On hosts a ring comes first where elements lie scattered.
 /// \param on_host  whether the plan's copies run on the host
-/// \throws Error{unsupported} with the reason for each transport considered
+/// \throws Error{unsupported} as select_path does
 [[nodiscard]] Path choose_transfer_path(const PairFacts& facts, const TransferOptions& options, bool on_host);
 
 }  // namespace selvage::detail

@@ -22,7 +22,7 @@ namespace selvage::detail {
 
 class ContextState;
 
-/// One of this rank's ends, flattened.
+/// A TransferEnd of this rank, with its datatype flattened.
 struct TransferPart {
   Field memory;
   FlatLayout layout;
@@ -30,7 +30,7 @@ struct TransferPart {
   TypeSignature signature;
 };
 
-/// What one rank tells another of one of its ends, once, when a plan is made. Travels in a message.
+/// Describes one TransferEnd to the partner. Sent once, in a message, when a plan is made.
 struct PartCard {
   SharedRange memory;
   std::int32_t is_shared = 0;
@@ -44,7 +44,7 @@ struct PartCard {
   std::array<char, 64> label{};
 };
 
-/// Another rank, and everything that goes between it and this one.
+/// Another rank, and all ends of transfers between it and this rank.
 struct Partner {
   int rank = 0;
   std::vector<TransferPart> sends;
@@ -55,7 +55,7 @@ struct Partner {
   SharedRange remote_flags;              ///< in the partner's; this rank writes them
 };
 
-/// What a link for typed transfers is made from.
+/// Arguments for links of typed transfers.
 struct TransferParts {
   ContextState& context;
   const Executor& executor;
@@ -65,7 +65,7 @@ struct TransferParts {
   std::size_t ring_unit_bytes = 0;  ///< of rings into this rank; 0: by where the Views lie
 };
 
-/// A partner's memory and flags as this rank maps them, and the copies that put into it.
+/// A partner's memory and flags as this rank maps them, and the copies that write to that memory.
 struct PeerPut {
   int rank = 0;
   bool sends = false;
@@ -75,18 +75,19 @@ struct PeerPut {
   std::vector<CopyRun> placed;  ///< own elements straight to the partner's
   std::vector<std::shared_ptr<void>> mappings;
 };
-/// Maps what a partner named, reads its layouts from the host's cache and intersects them with this rank's.
+/// Maps the memory that a partner has described, reads its layouts from the host's cache and intersects them with this rank's layouts.
 [[nodiscard]] PeerPut make_peer_put(ContextState& context, const Partner& partner);
 
-/// Zero copy between ranks of one host. What guards elements that are still read: the receiver's start()
-/// releases a credit for the epoch, and no put begins before it has been acquired.
+/// Zero copy between ranks of one host. Elements that are still read are not overwritten, because the receiver's start() releases a
+/// credit for the epoch and the sender's put waits for it.
 [[nodiscard]] std::unique_ptr<Link> make_peer_transfer(const TransferParts& parts);
 
-/// Packed, one message per partner and way.
+/// Packed messages, one per partner and direction.
 [[nodiscard]] std::unique_ptr<Link> make_packed_transfer(const TransferParts& parts, Wire carrier);
 
-/// Units of host memory in turn, packed and unpacked, or copied by DMA to and from packed blocks of a GPU, while the others
-/// are underway. Collective between partners. A count of units freed guards those that are still read.
+/// A ring of units in host memory. Units are packed and unpacked by the CPU, or copied by copy engines to and from packed blocks in
+/// GPU memory, one while others are underway. Collective between partners. Units that are still read are not overwritten, because the
+/// sender waits for the receiver's count of freed units.
 [[nodiscard]] std::unique_ptr<Link> make_ring_transfer(const TransferParts& parts);
 [[nodiscard]] std::string refuse_ring(const PairFacts& facts);
 

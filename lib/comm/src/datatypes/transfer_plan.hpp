@@ -16,7 +16,7 @@ namespace selvage::detail {
 
 class ContextState;
 
-/// A TypedTransfer with the types taken off.
+/// A TypedTransfer without the types of its Views.
 class TransferPlan {
  public:
   TransferPlan(std::shared_ptr<ContextState> context, const Executor& executor,
@@ -50,12 +50,12 @@ class TransferPlan {
   [[noreturn]] void throw_late(const Step& step) const;
 
   std::shared_ptr<ContextState> context_;
-  Tags tags_;  ///< before what uses them, to go after it
+  Tags tags_;  ///< declared before its users, so that it is destroyed after them
   bool on_host_;
   LayoutCache& layouts_;
   Buffer flags_;  ///< one Flags per partner, written by it
   std::vector<Partner> partners_;
-  Partner self_;  ///< ends whose other end is this rank
+  Partner self_;  ///< ends of transfers from this rank to itself
   std::unique_ptr<PreparedCopy> self_copy_;
   std::vector<std::unique_ptr<Link>> links_;
   std::string explanation_;

@@ -9,8 +9,8 @@
 
 namespace selvage::detail {
 
-/// Equal blocks at equal distances on both sides; in bytes, relative to each side's address. A single block
-/// is a run of one. Lies in shared memory as it is.
+/// A run of equal blocks at equal distances on both sides, in bytes relative to the address of each side. A single block is a run of
+/// one. Other ranks read it in shared memory.
 struct CopyRun {
   std::int64_t source = 0;
   std::int64_t target = 0;
@@ -21,8 +21,8 @@ struct CopyRun {
   friend bool operator==(const CopyRun&, const CopyRun&) = default;
 };
 
-/// Collects copies in order and merges what goes on: a block with the one before it where both sides do, and
-/// equal blocks at equal distances into one run.
+/// Collects copies in order and merges them: a block with the one before it where it continues that on both sides, and equal blocks at
+/// equal distances into one run.
 class RunBuilder {
  public:
   void add(const CopyRun& run);
@@ -35,7 +35,7 @@ class RunBuilder {
   void append(const CopyRun& run);
 
   std::vector<CopyRun> runs_;
-  CopyRun open_;  ///< the last block, which the next one may go on with; none while bytes is 0
+  CopyRun open_;  ///< the last block, which the next one may continue; none while bytes is 0
 };
 
 /// Copies from the elements of one flattened layout to the elements of another, where both hold as many
@@ -44,14 +44,14 @@ class RunBuilder {
 [[nodiscard]] std::vector<CopyRun> intersect(std::span<const CopyRun> source,
                                              std::span<const CopyRun> target);
 
-/// The same copies the other way: packed elements to where they lie.
+/// The reverse copies: from packed elements to where they lie.
 [[nodiscard]] std::vector<CopyRun> reversed(std::span<const CopyRun> runs);
 
 /// Those of a flattened layout's copies whose packed bytes lie in [begin, end), cut at both; packed from `begin` on.
 [[nodiscard]] std::vector<CopyRun> cut_packed(std::span<const CopyRun> runs, std::int64_t begin,
                                               std::int64_t end);
 
-/// What an Executor is given, one box per run.
+/// The boxes for an Executor, one per run.
 [[nodiscard]] std::vector<CopyBox> boxes_of(std::span<const CopyRun> runs, const std::byte* source,
                                             std::byte* target);
 

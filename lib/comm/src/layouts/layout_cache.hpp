@@ -29,7 +29,7 @@ struct LayoutPool {
 };
 inline constexpr std::size_t layout_pool_bytes = std::size_t{8} << 20;  // touched as it fills
 
-/// A flattened layout and what keeps it.
+/// A flattened layout and the owner of its memory.
 struct FlatLayout {
   std::span<const CopyRun> runs;
   /// The runs' name for other ranks of the host; nothing when they lie in memory that others can't map.
@@ -38,8 +38,8 @@ struct FlatLayout {
 };
 
 /// Flattens each layout once per host (Chu et al., "Enhanced Layout Cache"): looks a type up by the hash of
-/// its words, compares all of them, and flattens and publishes what nobody has met. Planning only; may be
-/// called from several threads.
+/// its words, compares all of them, and flattens and publishes a type that no rank has published. Only for planning. May be called
+/// from several threads.
 class LayoutCache {
  public:
   /// A pool and its name; both empty when ranks can't share memory.

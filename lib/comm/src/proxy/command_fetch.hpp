@@ -12,9 +12,9 @@
 
 namespace selvage::detail {
 
-/// Brings the slots of rings that lie in GPU memory to the host: first how many commands each ring has had
-/// (CommandProducer::written), then, in copies that begin after that was seen, the new slots, which are
-/// complete by then. On a stream of its own, so that it waits for no kernel; one service thread uses it.
+/// Copies the slots of rings in GPU memory to the host. It first copies how many commands each ring has received
+/// (CommandProducer::written). Once it has seen a count grow, it copies the new slots, which are complete by then. The copies run on a
+/// stream of their own, so they wait for no kernel. Used by one service thread.
 class CommandFetch {
  public:
   /// \param producers, slots  of all rings, in GPU memory
@@ -27,15 +27,15 @@ class CommandFetch {
   void add(int ring);
   /// Never blocks. \return whether slots have come or are coming \throws Error{cuda}
   bool progress();
-  /// Waits until all that kernels have written before is here; kernels needn't do anything for that.
+  /// Waits until everything that kernels have written before this call has been fetched. Needs no running kernel.
   /// \throws Error{cuda}, Error{timeout}
   void catch_up(std::chrono::milliseconds longest);
-  /// The last call. \return false: copies may still read the rings and write to what is kept, which must all stay
+  /// The last call. \return false when copies may still read the rings and write to `kept`: both must then never be freed
   [[nodiscard]] bool end(std::chrono::milliseconds longest) noexcept;
 
-  /// A ring's slots, here.
+  /// The fetched slots of a ring.
   [[nodiscard]] const Command* slots(int ring) const { return kept_slots_ + ring * capacity_; }
-  /// How many of a ring's commands have been here.
+  /// How many commands of a ring have been fetched.
   [[nodiscard]] std::uint64_t fetched(int ring) const { return fetched_[ring]; }
 
  private:
@@ -52,11 +52,11 @@ class CommandFetch {
   CommandProducer* kept_producers_;
   std::vector<int> served_;
   std::vector<std::uint64_t> fetched_;  ///< by ring
-  std::vector<std::uint64_t> coming_;   ///< by ring: will have been fetched
+  std::vector<std::uint64_t> coming_;   ///< by ring: fetched, or being fetched
   std::unique_ptr<Copier> copier_;
   std::uint64_t ticket_ = 0;
   State state_ = State::idle;
-  bool is_late_ = false;  ///< catch_up() has waited in vain
+  bool is_late_ = false;  ///< catch_up() has timed out
 };
 
 }  // namespace selvage::detail

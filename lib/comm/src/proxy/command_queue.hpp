@@ -17,16 +17,16 @@ namespace selvage::detail {
 /// One ring as its service thread sees it.
 struct CommandRing {
   int index = 0;                   ///< among all rings of the queue
-  const Command* slots = nullptr;  ///< in host memory: those that kernels write, or what was fetched of them
-  std::uint64_t* read = nullptr;   ///< published: commands done with
-  std::uint64_t done = 0;          ///< what *read says
-  std::uint64_t underway = 0;      ///< transfers that have not happened at their target
-  bool is_held = false;            ///< by a blocking command that is underway, or one that has failed
+  const Command* slots = nullptr;  ///< in host memory: written by kernels, or fetched
+  std::uint64_t* read = nullptr;   ///< commands that are done, for the kernels that write new ones
+  std::uint64_t done = 0;          ///< the value last written to *read
+  std::uint64_t underway = 0;      ///< transfers that are not complete at their target
+  bool is_held = false;            ///< a blocking command is underway, or a command has failed
 };
 
-/// The rings that one service thread looks after, in turn (LeBeane, 5.3.1). A blocking command is started like
-/// any other and its ring held until it is complete, so that other rings are served meanwhile; a quiet holds
-/// its ring until that ring's own transfers are done.
+/// The rings that one service thread serves in turn (LeBeane, 5.3.1). A blocking command starts like any other; its ring is then
+/// held until the command is complete, while other rings are served. A quiet command holds its ring until the ring's own transfers are
+/// complete.
 class CommandService final : public Pollable, private TransferWatcher {
  public:
   static constexpr int no_window = -1;
@@ -36,16 +36,16 @@ class CommandService final : public Pollable, private TransferWatcher {
                  MemoryKind message_memory)
       : window_(window), sender_(std::move(sender)), capacity_(capacity), message_memory_(message_memory) {}
 
-  /// Where slots lie in GPU memory; before any add().
+  /// For slots in GPU memory. Call it before any add().
   void set_fetch(std::unique_ptr<CommandFetch> fetch) { fetch_ = std::move(fetch); }
   /// \param slots  in host memory; not used where they are fetched
   void add(int ring, const Command* slots, std::uint64_t* read);
   [[nodiscard]] bool is_idle() const { return sender_->is_idle(); }
   bool poll() override;
-  /// The end of the rings: starts the puts that are left in them, and prints which can't be. \return what carries them;
-  /// this must not be polled any more
+  /// Ends the rings: starts the puts that are left in them, and prints those that can't be started. This object must not be polled
+  /// afterwards. \return the sender that carries the puts
   [[nodiscard]] std::unique_ptr<ProxySender> release(std::chrono::milliseconds longest);
-  /// After release(). \return whether nothing is fetched from the rings any more; else their memory must stay
+  /// Call it after release(). \return false when slots may still be fetched: the rings' memory must then never be freed
   [[nodiscard]] bool end_fetch(std::chrono::milliseconds longest) noexcept {
     return !fetch_ || fetch_->end(longest);
   }
@@ -53,11 +53,11 @@ class CommandService final : public Pollable, private TransferWatcher {
  private:
   void local_done(std::uint64_t cookie) override;
   void remote_done(std::uint64_t cookie) override;
-  /// A transfer that is underway, by cookie.
+  /// A transfer that is underway. Found by its cookie.
   struct Underway {
     std::size_t ring = 0;
     bool is_blocking = false;
-    std::uint64_t* done = nullptr;  ///< becomes `value` when the local buffer is free, or filled
+    std::uint64_t* done = nullptr;  ///< set to `value` when the local buffer is free (put) or filled (get)
     std::uint64_t value = 0;
   };
 
@@ -82,7 +82,7 @@ class CommandService final : public Pollable, private TransferWatcher {
   std::vector<std::size_t> failed_;  ///< rings whose last command could not be started, still to be concluded
 };
 
-/// The memory of all rings, and the services that share them out.
+/// The memory of all rings, and the services among which they are divided.
 class CommandRings {
  public:
   struct Sizes {
@@ -92,7 +92,7 @@ class CommandRings {
     MemoryKind message_memory = MemoryKind::host;  ///< where messages to mapped memory are copied
     std::optional<QueuePlacement> placement = {};
   };
-  /// Collective by convention with a window: takes message tags.
+  /// With a window all ranks must call it in the same order, because it takes message tags.
   /// \param window  null: the rings carry messages only
   /// \throws Error{usage}, Error{input}
   CommandRings(ContextState& context, const Executor& executor, const Sizes& sizes,
@@ -105,13 +105,13 @@ class CommandRings {
   [[nodiscard]] bool has_threads() const { return proxy_.has_threads(); }
   void progress() { proxy_.progress(); }
   void check() { proxy_.check(); }
-  /// Whether nothing that was taken from the rings is underway.
+  /// Whether no command taken from the rings is still underway.
   [[nodiscard]] bool is_idle();
-  /// Nothing is taken from now on. \return is_idle(), which stays true then
+  /// Takes no more commands from the rings. \return is_idle(), which then stays true
   [[nodiscard]] bool stop();
 
  private:
-  /// Places the rings' memory and points the port at it.
+  /// Allocates the rings' memory and gives the port their addresses.
   void allocate(const Executor& executor, const Sizes& sizes);
   void make_services(const Executor& executor, const Sizes& sizes, const WindowState* window);
 

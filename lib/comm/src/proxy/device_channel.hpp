@@ -9,7 +9,7 @@
 
 namespace selvage::detail {
 
-/// A ProxyChannel's work as small kernels on the caller's instance.
+/// Does what a ProxyChannel does, by small kernels on the caller's instance.
 class DeviceChannel {
  public:
   DeviceChannel() = default;
@@ -17,14 +17,14 @@ class DeviceChannel {
   DeviceChannel& operator=(const DeviceChannel&) = delete;
   virtual ~DeviceChannel() = default;
 
-  /// Enqueues a kernel that has the messages started.
+  /// Enqueues a kernel that asks the proxy to start the messages.
   virtual void start(Executor& executor, const MessageSelection& selection) = 0;
   /// Enqueues a kernel that waits until the messages are complete.
   virtual void wait(Executor& executor, const MessageSelection& selection) = 0;
-  /// Waits until the kernels enqueued so far have ended. Before anything is freed: they use what would be, and
-  /// freeing device memory stops the proxy that they wait for. \return false: not in time; all that they use must stay
+  /// Waits until the kernels enqueued so far have ended. Call it before anything is freed: the kernels may use it, and freeing GPU
+  /// memory stops the proxy that they wait for. \return false on a timeout: what they use must then never be freed
   [[nodiscard]] virtual bool drain(std::chrono::milliseconds longest) noexcept = 0;
-  /// Throws what a kernel's wait has found, once. \throws Error{timeout}
+  /// Throws, once, if a kernel's wait has timed out. \throws Error{timeout}
   virtual void check() = 0;
 };
 

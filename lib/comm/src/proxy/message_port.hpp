@@ -8,7 +8,7 @@
 
 namespace selvage::detail {
 
-/// A message of a plan, as a kernel would describe it to the proxy, and when it is part of an exchange.
+/// A message of a plan: the command by which a kernel asks the proxy for it, and the exchanges that it belongs to.
 struct PlannedMessage {
   Command command = {};  ///< send or receive
   std::uint32_t field = 0;
@@ -28,9 +28,8 @@ struct MessageSelection {
   }
 };
 
-/// How a kernel has a plan's messages started by the proxy: by a trigger of what was registered (Initiation
-/// kernel), or by a descriptor (queue). Each message counts its own uses in the kernel's memory, so that a
-/// captured graph can be replayed.
+/// By which a kernel asks the proxy to start a plan's messages: by firing triggers that were registered before (initiation kernel), or
+/// by writing commands (initiation queue). Each message counts its uses in memory of the kernel, so a captured graph can be replayed.
 struct MessagePort {
   const PlannedMessage* messages = nullptr;
   std::uint64_t* uses = nullptr;  ///< by message; whoever starts messages alone
@@ -53,7 +52,7 @@ struct MessagePort {
     static_cast<void>(commands.context(0).enqueue(command, false));
   }
 
-  /// Of its last use: the buffer has been let go of (send) or filled (receive).
+  /// Whether the proxy has finished the message's last use: it no longer reads the buffer (send), or has filled it (receive).
   [[nodiscard]] KOKKOS_FUNCTION bool is_complete(std::uint32_t message) const {
     const TriggerTag tag{message, uses[message]};
     return HasReached{completed + TriggerPort::completed_index(tag), tag.epoch}();

@@ -12,7 +12,7 @@
 
 namespace selvage::detail {
 
-/// ProxySenders whose owners are gone, until what they carry has ended.
+/// Keeps ProxySenders whose owners no longer exist until their transfers have ended.
 class DrainingSenders final : public Pollable {
  public:
   void add(std::unique_ptr<ProxySender> sender) { senders_.push_back(std::move(sender)); }
@@ -22,40 +22,40 @@ class DrainingSenders final : public Pollable {
   std::list<std::unique_ptr<ProxySender>> senders_;
 };
 
-/// Carries out, on a thread of its own, what kernels ask for: one per Context, made with the first object that
-/// needs it. Without MPI_THREAD_MULTIPLE there is no thread, and whoever waits calls progress().
+/// Carries out the transfers that kernels ask for, on a thread of its own. There is one per Context, made with the first object that
+/// needs it. Without MPI_THREAD_MULTIPLE there is no thread; callers that wait then call progress().
 class Proxy {
  public:
-  /// \param header_tag  of the messages that the senders of all ranks send to receivers
+  /// \param header_tag  tag of the messages from senders of any rank to receivers
   Proxy(ContextState& context, int header_tag);
   ~Proxy();
   Proxy(const Proxy&) = delete;
   Proxy& operator=(const Proxy&) = delete;
 
-  /// Why kernels can't have transfers started by a proxy; empty where they can. Kernels of host spaces always
-  /// can: who waits for them makes progress.
+  /// Why a proxy can't start transfers for kernels; empty where it can. For kernels of host spaces it always can, since the
+  /// caller that waits for them makes progress.
   [[nodiscard]] static std::string refusal(bool on_host);
   /// Why the proxy has no thread of its own; empty where it may have one.
   [[nodiscard]] static std::string thread_refusal();
   [[nodiscard]] bool has_threads() const { return has_threads_; }
   [[nodiscard]] WindowTable& windows() { return windows_; }
-  /// A sender for one service, for windows or messages of hosts, or of GPUs too. Collective by convention: takes
-  /// message tags.
+  /// Makes a sender for one service. All ranks must call it in the same order, because it takes message tags.
+  /// \param memory  device: windows and messages may lie in GPU memory too
   [[nodiscard]] std::unique_ptr<ProxySender> make_sender(MemoryKind memory);
-  /// One that carries messages with tags of their own, but no puts and gets. Not collective.
+  /// Makes a sender for messages that have tags of their own; it carries no puts and gets. Not collective.
   [[nodiscard]] std::unique_ptr<ProxySender> make_message_sender(MemoryKind memory);
-  /// Takes over what the owner of a sender leaves underway: puts to windows end, the rest is given up.
+  /// Takes over a sender whose owner ends: it completes the puts to windows and cancels the rest.
   void drain(std::unique_ptr<ProxySender> sender);
-  /// Before messages of other ranks may land in windows of this kind.
+  /// Call it before other ranks may send messages to windows in memory of this kind.
   void prepare_to_receive(MemoryKind memory);
 
   /// The service that also listens for messages of other ranks.
   [[nodiscard]] Service& service() { return service_; }
-  /// Service number `index` of those that work on command queues beside it.
+  /// Service number `index` of those that serve command queues beside service().
   [[nodiscard]] Service& helper(int index);
-  /// One round of all services, unless they have threads.
+  /// Runs one round of all services, unless they have threads.
   void progress();
-  /// Throws the first error of each service's, once.
+  /// Throws the first error of each service, once.
   void check();
 
  private:
@@ -69,7 +69,7 @@ class Proxy {
   std::vector<std::unique_ptr<Service>> helpers_;
 };
 
-/// The Context's, made at the first call. Not collective, but a rank without one answers no messages.
+/// The proxy of the Context, made at the first call. Not collective, but a rank without a proxy answers no messages.
 [[nodiscard]] Proxy& proxy_of(ContextState& context);
 
 }  // namespace selvage::detail

@@ -11,7 +11,7 @@
 
 namespace selvage::detail {
 
-/// Takes a plan's messages to the proxy, and their completion back: the rings behind a MessagePort.
+/// The rings between a plan's MessagePort and the proxy: messages to be started go one way, their completions the other.
 class ProxyChannel {
  public:
   /// \param initiation  kernel: all messages are registered for all epochs; queue: none is
@@ -19,14 +19,14 @@ class ProxyChannel {
                std::vector<PlannedMessage> messages);
 
   [[nodiscard]] const std::vector<PlannedMessage>& messages() const { return messages_; }
-  /// For kernels of the executor, except that `messages` points to host memory.
+  /// The port for kernels of the executor; only its `messages` points to host memory.
   [[nodiscard]] const MessagePort& port() const { return port_; }
 
-  /// On hosts: by the calling thread.
+  /// On hosts: the calling thread starts the messages.
   void start(const MessageSelection& selection) const;
-  /// One round of the proxy, where it has no thread. \throws what the proxy met
+  /// Runs one round of the proxy where it has no thread. \throws the errors of the proxy
   void progress();
-  /// The proxy starts nothing of it from now on. \return whether nothing is underway
+  /// From now on the proxy starts no message of this channel. \return whether none is underway
   [[nodiscard]] bool stop();
 
  private:

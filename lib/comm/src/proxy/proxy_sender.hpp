@@ -16,7 +16,7 @@
 
 namespace selvage::detail {
 
-/// Who is told how a transfer comes along.
+/// Is told when a transfer makes progress.
 class TransferWatcher {
  public:
   TransferWatcher() = default;
@@ -26,11 +26,11 @@ class TransferWatcher {
 
   /// The local buffer is free (put, send) or filled (get, receive).
   virtual void local_done(std::uint64_t cookie) = 0;
-  /// It has happened at the target too. Always after local_done.
+  /// The transfer is complete at the target too. Always called after local_done.
   virtual void remote_done(std::uint64_t cookie) = 0;
 };
 
-/// What precedes, or is, a message between senders and receivers.
+/// A message from a sender to a receiver, or the header of one.
 struct TransferHeader {
   enum class Kind : std::uint32_t { put, get, acknowledge };
   static constexpr std::uint64_t inline_bytes = 1024;
@@ -43,7 +43,7 @@ struct TransferHeader {
   std::uint64_t bytes = 0;
   std::uint64_t arrival = NetworkOperation::no_arrival;
   std::uint64_t arrival_value = 0;
-  std::uint64_t transfer = 0;  ///< the initiator's, given back by `acknowledge`
+  std::uint64_t transfer = 0;  ///< number given by the initiator; `acknowledge` returns it
   std::array<std::byte, inline_bytes> payload{};
 
   [[nodiscard]] int message_bytes() const {
@@ -51,7 +51,7 @@ struct TransferHeader {
   }
 };
 
-/// A message to mapped memory on its way: waits for `own_flag`, and, being sent, copies and releases `peer_flag`.
+/// A message to mapped memory that is underway: it waits for `own_flag`; the sending side then copies, and releases `peer_flag`.
 struct MappedMessage {
   const std::uint64_t* own_flag = nullptr;  ///< null once it has been reached
   std::uint64_t* peer_flag = nullptr;       ///< null once it has been released
@@ -59,36 +59,36 @@ struct MappedMessage {
   NetworkOperation operation;
 };
 
-/// One transfer on its way.
+/// One transfer that is underway.
 struct Transfer {
   TransferWatcher* watcher = nullptr;
   std::uint64_t cookie = 0;
-  int requests = 0;          ///< of MPI, not yet done
-  Copier* copier = nullptr;  ///< null: none copies
+  int requests = 0;          ///< of MPI, not yet complete
+  Copier* copier = nullptr;  ///< null where nothing is copied
   std::uint64_t copy_ticket = 0;
   MappedMessage message;
-  /// Of a message to or from a window whose memory MPI doesn't take: the payload in between.
+  /// Host memory for the payload of a message to or from a window whose memory MPI doesn't take.
   std::vector<std::byte> staging;
   enum class Stage { none, to_be_sent, awaited, received };
   Stage stage = Stage::none;  ///< of the payload in `staging`
-  /// Of a put or get; its memory stays while this is underway.
+  /// The window of a put or get; kept so that its memory stays while the transfer is underway.
   WindowUse window;
   NetworkOperation staged;
   bool is_local_done = false;
-  std::atomic<bool> is_acknowledged = true;  ///< by the target's receiver, maybe on another thread
+  std::atomic<bool> is_acknowledged = true;  ///< set by the target's receiver, maybe on another thread
   TransferHeader header;
 };
 
-/// Carries out operations for one service thread: by a copy where the target's window is mapped, else by
-/// messages that the target's Receiver answers. Never blocks. Not thread-safe.
+/// Carries out operations for one service thread: by copies where the target's window is mapped, and otherwise by messages to the
+/// target's Receiver. Never blocks. Not thread-safe.
 class ProxySender {
  public:
-  static constexpr int tags = 2;  ///< of payloads of puts, and of replies to gets
+  static constexpr int tags = 2;  ///< one for payloads of puts, one for replies to gets
   static constexpr int no_tags = -1;
 
   /// \param payload_tag  the first of `tags`; no_tags: it carries no puts and gets
-  /// \param memory  device: GPU kernels wait for what it copies, so its stream is made now; made later, it might wait
-  ///        for such a kernel
+  /// \param memory  device: makes its stream now, because GPU kernels wait for what it copies, and a stream that is made
+  ///        while such a kernel runs may have to wait for it
   ProxySender(ContextState& context, const WindowTable& windows, int header_tag, int payload_tag,
               MemoryKind memory);
   ~ProxySender();
@@ -99,15 +99,15 @@ class ProxySender {
   /// \throws Error{usage} for bytes outside a window, Error{mpi}, Error{cuda}
   void start(const NetworkOperation& operation, std::uint64_t epoch, TransferWatcher& watcher,
              std::uint64_t cookie);
-  /// \return whether something came along or is underway \throws Error{mpi}, Error{cuda}, Error{usage}
+  /// \return whether something made progress or is underway \throws Error{mpi}, Error{cuda}, Error{usage}
   bool progress();
   [[nodiscard]] bool is_idle() const { return transfers_.empty(); }
   /// Whether it was made for puts and gets.
   [[nodiscard]] bool serves_windows() const { return payload_tag_ != no_tags; }
-  /// Nobody waits for what is to be received. \return whether MPI writes none of it any more: a message that has begun to
-  /// come can't be stopped
+  /// Cancels what is to be received. \return whether MPI no longer writes to it: a message that has begun to arrive can't be
+  /// cancelled
   [[nodiscard]] bool cancel_receives();
-  /// Nobody waits for its transfers any more: what is to be received here is given up, what is put goes on.
+  /// The watchers of its transfers are told nothing more: receives are cancelled, puts go on.
   void disown();
 
  private:
@@ -135,7 +135,7 @@ class ProxySender {
   int header_tag_;
   int payload_tag_;
   std::list<Transfer> transfers_;
-  std::unique_ptr<Copier> host_copier_;  ///< before what it copies goes, it ends
+  std::unique_ptr<Copier> host_copier_;  ///< ends before the memory that it copies
   std::unique_ptr<Copier> device_copier_;
   struct Owner {
     Transfer* transfer;

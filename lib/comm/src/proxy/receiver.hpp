@@ -9,27 +9,27 @@
 
 namespace selvage::detail {
 
-/// The other end of senders that have to use messages: lands their puts in this rank's windows, answers
-/// their gets. Polled by one service.
+/// Receives the messages of ProxySenders on other ranks: writes their puts to this rank's windows and answers their gets. Polled by
+/// one service.
 class Receiver final : public Pollable {
  public:
   Receiver(ContextState& context, const WindowTable& windows, int header_tag);
   ~Receiver() override;
 
-  /// Makes what lands messages in that memory, while no kernel waits for one.
+  /// Makes the copier that writes messages to memory of that kind. Call it while no kernel waits for a message.
   void prepare(MemoryKind memory);
   bool poll() override;
 
  private:
-  /// What is left to do for a header that has come.
+  /// What is left to do for a header that has arrived.
   enum class Stage {
-    landing,    ///< the payload of a put is received
-    unstaging,  ///< it is copied from the staging into the window
-    staging,    ///< the payload of a get is copied from the window
-    waiting,    ///< it is there, and an earlier one to the same rank isn't
-    sending     ///< the last message is on its way
+    landing,    ///< receives the payload of a put
+    unstaging,  ///< copies it from the staging memory to the window
+    staging,    ///< copies the payload of a get from the window
+    waiting,    ///< waits for an earlier answer to the same rank
+    sending     ///< sends the last message
   };
-  /// A payload on its way into or out of a window, or an answer that is being sent.
+  /// A payload that is being written to or read from a window, or an answer that is being sent.
   struct Answer {
     Stage stage = Stage::sending;
     MPI_Request request = MPI_REQUEST_NULL;
