@@ -4,8 +4,8 @@
 
 namespace selvage::detail {
 
-/// Ends a receive that nobody waits for any more, unless its message has begun to come, which MPI can't stop.
-/// \return whether MPI is through with its memory; if not, the request remains, and the memory must
+/// Cancels a receive, unless its message has begun to arrive, which MPI can't stop.
+/// \return whether MPI no longer uses its memory; if it does, the request remains valid, and the memory must not be freed
 [[nodiscard]] bool cancel_receive(MPI_Request& receive) noexcept;
 
 }  // namespace selvage::detail

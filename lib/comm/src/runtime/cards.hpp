@@ -10,22 +10,22 @@
 
 namespace selvage::detail {
 
-/// What this rank tells another.
+/// The bytes that this rank sends to another.
 template <class Card>
 struct CardsFor {
   int rank;
   std::vector<Card> cards;
 };
 
-/// Sends each rank its bytes and receives as many from it; what is for this rank itself comes back. All of these ranks do the
-/// same at the same time.
+/// Sends bytes to each of some ranks and receives as many from each; bytes for this rank itself are returned. All of these ranks must
+/// call it together.
 /// \param purpose  completes "waited N ms for rank 3 ..."
-/// \return beside `mine` \throws Error{timeout} that names the late ranks, Error{mpi}
+/// \return the received bytes, in the order of `mine` \throws Error{timeout} that names the late ranks, Error{mpi}
 [[nodiscard]] std::vector<std::vector<std::byte>> swap_bytes(ContextState& context, int tag,
                                                              std::vector<CardsFor<std::byte>> mine,
                                                              std::string_view purpose);
 
-/// The same for cards, as many each way.
+/// The same for several cards per rank, as many in each direction.
 template <class Card>
 [[nodiscard]] std::vector<std::vector<Card>> swap_cards(ContextState& context, int tag,
                                                         const std::vector<CardsFor<Card>>& mine,
@@ -51,7 +51,7 @@ struct CardFor {
   Card card;
 };
 
-/// The same for one card each way.
+/// The same for one card in each direction.
 template <class Card>
 [[nodiscard]] std::vector<Card> swap_cards(ContextState& context, int tag,
                                            const std::vector<CardFor<Card>>& mine, std::string_view purpose) {

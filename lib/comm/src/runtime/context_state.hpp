@@ -25,14 +25,14 @@
 
 namespace selvage::detail {
 
-constexpr std::chrono::seconds parting_time{1};  ///< how long destructors wait for other ranks
+constexpr std::chrono::seconds parting_time{1};  ///< the longest wait of destructors for other ranks
 
 class Executor;
 struct Field;
 
 class ContextState;
 
-/// Message tags of one object. At its end they go back, unless messages may still be under way.
+/// The message tags of one object. Its destructor gives them back, unless messages may still be underway.
 class Tags {
  public:
   Tags() = default;
@@ -51,7 +51,7 @@ class Tags {
   int first_ = 0;
 };
 
-/// What the copies of a Context share.
+/// The state that all copies of a Context share.
 class ContextState {
  public:
   /// Collective over `comm`.
@@ -74,10 +74,10 @@ class ContextState {
   /// \throws Error{usage} for an execution space instance, or a View, of another GPU than this Context's
   void require_own_device(const Executor& executor) const;
   void require_own_device(const Field& field) const;
-  /// Bounds the waits of what is made already.
+  /// The limit for waits of objects that are complete.
   [[nodiscard]] std::chrono::milliseconds timeout() const { return timeout_; }
   [[nodiscard]] std::chrono::milliseconds setup_timeout() const { return setup_timeout_; }
-  /// Bounds the waits in which ranks plan something together: setup_timeout(), or timeout() while a Replanning lives.
+  /// The limit for waits in which ranks plan something together: setup_timeout(), or timeout() while a Replanning exists.
   [[nodiscard]] std::chrono::milliseconds planning_timeout() const { return planning_timeout_; }
   /// Whether a waiting rank must give its core away.
   [[nodiscard]] bool yields() const { return yields_; }
@@ -91,12 +91,12 @@ class ContextState {
   [[nodiscard]] const std::string& gpu_aware_refusal() const { return gpu_aware_refusal_; }
   /// Why MPI can't be given GPU memory to or from a rank while kernels wait for that; empty when it can.
   [[nodiscard]] std::string waiting_kernels_refusal(int rank) const;
-  /// What to tell a peer that shall map these bytes; nothing if they aren't in memory that peers can map.
+  /// The name by which a peer can map these bytes; nothing if they don't lie in memory that peers can map.
   [[nodiscard]] std::optional<SharedRange> name_memory(const void* data, std::size_t bytes,
                                                        MemoryKind memory) const;
 
-  /// Sends and receives with ranks beside them, and what MPI reads and writes for them. Where some are not done at its end,
-  /// that memory stays for good: what a late rank sends may still come.
+  /// Requests, their ranks, and the memory that MPI reads and writes for them. If some are not complete when this is destroyed, the
+  /// memory is never freed, because the message of a late rank may still arrive.
   struct Messages {
     std::vector<MPI_Request> requests;
     std::vector<int> ranks;
@@ -112,26 +112,24 @@ class ContextState {
   /// \throws Error{timeout} that names the ranks, Error{mpi}
   void wait_messages(Messages& messages, std::string_view purpose);
 
-  /// For waits of the library's own in which ranks plan something together: tells others, whose wait has run out, that this
-  /// rank still waits.
+  /// Call it in waits in which ranks plan something together: it tells ranks whose wait has timed out that this rank still waits.
   void answer_roll_call();
-  /// Who doesn't wait in such an operation, once this rank has waited in vain.
+  /// The ranks that don't wait in the same operation, after a wait of this rank has timed out.
   [[nodiscard]] std::vector<int> silent_ranks();
 
   /// Collective: every rank says whether it failed; when any did, all throw the error of the lowest rank
   /// that did, and where not all did, its number.
   /// \param operation  names the collective in a timeout; ranks in different ones throw Error{usage} that names both
   void agree(const std::optional<Error>& failure, std::string_view operation);
-  /// Runs `step` here, then agree()s on how it went.
+  /// Runs `step`, then calls agree() with its error, if any.
   void all_or_none(std::string_view operation, const std::function<void()>& step);
 
-  /// Collective, for destructors: waits up to a second for the other ranks to come here too, and never
+  /// A barrier for destructors: waits for the other ranks for at most a second, and never
   /// throws. Does nothing while an exception unwinds or after MPI_Finalize.
   void try_barrier() noexcept;
-  /// The same with another bound; `progress` is called while it waits.
+  /// The same with another limit. Calls `progress` while it waits.
   void try_barrier(std::chrono::milliseconds longest, const std::function<void()>& progress) noexcept;
-  /// Says that this rank leaves something undone that others may still send messages for, or it to them. The
-  /// communicators are never freed then, on any rank.
+  /// Reports that messages between this rank and others may remain underway. No rank then ever frees the communicators.
   void mark_broken() noexcept { is_broken_ = true; }
 
   /// Collective, with bounded waiting: the smallest and largest of `values`, and a rank that holds each.
@@ -155,11 +153,11 @@ class ContextState {
   /// The first of as many, for as long as this lives. \throws as lease_tags()
   [[nodiscard]] int take_tags(int count);
 
-  /// What several objects of the Context share, by its name; null before it is made.
+  /// An object that several objects of the Context share, by its name; null if it does not exist yet.
   template <class T>
   [[nodiscard]] T* find_kept(std::string_view name) const;
-  /// The same, made by the first that asks for it. It ends with the Context, before the communicators, and before what was made
-  /// earlier. \param make  gives a std::shared_ptr<T>
+  /// The same; the first call makes it. It is destroyed with the Context, before the communicators and before those that were made
+  /// earlier. \param make  returns a std::shared_ptr<T>
   template <class T, class Make>
   T& kept(std::string_view name, const Make& make);
   /// Of messages to the services of other ranks.
@@ -239,8 +237,8 @@ T& ContextState::kept(std::string_view name, const Make& make) {
   return *made;
 }
 
-/// For what a running program plans anew between its steps, as it does lists. A rank may wait there while another, which
-/// needs the same late rank, waits in a step: both have the limit of steps, so that both give up and say so.
+/// While it exists, planning has the time limit of steps. For objects that a running program plans again between steps, such as lists: one
+/// rank may wait there for a late rank while another waits for it in a step, and both should time out with a message.
 class Replanning {
  public:
   explicit Replanning(ContextState& context) : context_(context), before_(context.planning_timeout_) {

@@ -14,19 +14,18 @@ namespace selvage::detail {
 
 class ContextState;
 
-/// What every rank of a group keeps in one place for all the others: a block of memory each, mapped by all. Named by
-/// place in the group.
+/// One block of memory per rank of a group, which all ranks of the group map. Indexed by the rank's position in the group.
 class PeerBlocks {
  public:
   PeerBlocks() = default;
-  /// Zeroed memory of this kind of executor. Collective over the context; only where a group's ranks can map each
-  /// other's.
+  /// Allocates zeroed memory for executors of this kind. Collective over the context. The ranks of a group must be able to map each
+  /// other's memory.
   /// \param group    ranks, this one among them; no rank is in two groups
   /// \param bytes    of this rank's block
   /// \param purpose  names the collective call in a timeout
   PeerBlocks(ContextState& context, const Executor& executor, std::span<const int> group, std::size_t bytes,
              std::string_view purpose);
-  /// Memory that is there already; empty() where some rank's of the context can't be mapped. Collective.
+  /// Shares memory that exists already. empty() on all ranks if that of any rank of the context can't be mapped. Collective.
   PeerBlocks(ContextState& context, std::byte* data, std::span<const int> group, std::size_t bytes,
              MemoryKind memory, std::string_view purpose);
 
@@ -38,7 +37,7 @@ class PeerBlocks {
            const std::vector<SharedRange>& ranges, std::string_view purpose);
 
   Buffer own_;
-  std::vector<std::byte*> blocks_;  ///< by place
+  std::vector<std::byte*> blocks_;  ///< by position in the group
   std::vector<std::shared_ptr<void>> mappings_;
 };
 

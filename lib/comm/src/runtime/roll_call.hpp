@@ -8,8 +8,8 @@
 
 namespace selvage::detail {
 
-/// Finds out who doesn't answer, for ranks whose wait has run out. Ranks that wait in a collective operation answer; those
-/// that compute, wait for something else, have stopped or are gone don't. Not thread-safe.
+/// Finds the ranks that don't answer, after a wait has timed out. Ranks that wait in a collective operation answer. Ranks that compute,
+/// wait for something else, have stopped or have died don't. Not thread-safe.
 class RollCall {
  public:
   static constexpr int tags = 2;
@@ -17,9 +17,9 @@ class RollCall {
   /// \param first_tag  of `tags` on `comm` that nobody else uses
   RollCall(MPI_Comm comm, int first_tag);
 
-  /// A new operation: what was heard in the one before tells nothing.
+  /// Begins a new operation: what ranks said in the one before no longer counts.
   void begin() { heard_.clear(); }
-  /// Answers who has asked. Called while this rank waits; looks now and then only.
+  /// Answers ranks that have asked. Call it in every poll of a wait; it looks for messages only now and then.
   void answer();
   /// The other ranks that neither answer within `patience` nor have asked since begin(). MPI may keep messages to them.
   /// \throws Error{mpi}

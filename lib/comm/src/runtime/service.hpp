@@ -10,7 +10,7 @@
 
 namespace selvage::detail {
 
-/// Something that a service thread looks after. Polls never block.
+/// Work of a service thread. poll() never blocks.
 class Pollable {
  public:
   Pollable() = default;
@@ -18,12 +18,11 @@ class Pollable {
   Pollable& operator=(const Pollable&) = delete;
   virtual ~Pollable() = default;
 
-  /// \return whether there was something to do, or something is underway
+  /// \return whether it did something, or something is underway
   virtual bool poll() = 0;
 };
 
-/// Looks after Pollables in turn: by a thread of its own, or, where MPI may be called by one thread only, by
-/// the caller's progress().
+/// Polls its Pollables in turn: on a thread of its own, or, where only one thread may call MPI, in progress() of the caller.
 class Service {
  public:
   /// \param device  the GPU that is current in its thread, or no_device
@@ -33,11 +32,11 @@ class Service {
   ~Service();
 
   void add(Pollable& member);
-  /// Returns when no poll of `member` is running, and none will.
+  /// Removes `member`. When it returns, no poll of it is running, and none will begin.
   void remove(Pollable& member);
   /// Runs `action` while nothing is polled.
   void exclusive(const std::function<void()>& action);
-  /// One round by the caller, unless a thread does it.
+  /// Runs one round on the calling thread, unless the service has its own.
   void progress();
   /// Throws the first error that a poll threw, once.
   void check();
@@ -49,7 +48,7 @@ class Service {
   void keep_error();
 
   std::mutex mutex_;
-  std::atomic<int> visitors_ = 0;  ///< who waits for the mutex, which the thread would take again at once
+  std::atomic<int> visitors_ = 0;  ///< threads that wait for the mutex; the service's thread then pauses
   std::vector<Pollable*> members_;
   std::exception_ptr error_;
   std::atomic<bool> has_error_ = false;

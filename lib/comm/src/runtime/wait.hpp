@@ -11,8 +11,8 @@
 
 namespace selvage::detail {
 
-/// When a wait must end. Reads the clock now and then only, so that polling stays cheap. What has waited without a core
-/// for longer than its time polls a few times more: what it waits for may have come long ago.
+/// The end of a wait. It reads the clock only now and then, so that polling stays cheap. A rank that had no core until its time was over
+/// polls a few times more, since what it waits for may have arrived long ago.
 class Deadline {
  public:
   explicit Deadline(std::chrono::milliseconds timeout) : end_(std::chrono::steady_clock::now() + timeout) {}
@@ -27,11 +27,10 @@ class Deadline {
   static constexpr unsigned polls_per_look = 8;
   std::chrono::steady_clock::time_point end_;
   unsigned polls_ = 0;
-  bool was_over_ = false;  ///< when the clock was read last
+  bool was_over_ = false;  ///< at the last reading of the clock
 };
 
-/// What a waiting rank does between two polls: spins for a while where it has a core of its own, else yields
-/// at once.
+/// The pause between two polls: spins for a while where the rank has a core of its own, and otherwise yields at once.
 class Backoff {
  public:
   explicit Backoff(bool yields) : spins_left_(yields ? 0 : spins_before_yield) {}
@@ -62,7 +61,7 @@ class Backoff {
 
 [[noreturn]] void throw_late(std::chrono::milliseconds timeout, const std::string& late);
 
-/// Polls `done` until it is true; allocates nothing of its own. \throws Error{timeout} with what `describe_late` says
+/// Polls `done` until it returns true. Allocates no memory. \throws Error{timeout} with the text of `describe_late`
 template <class Done, class DescribeLate>
 void wait_until(std::chrono::milliseconds timeout, bool yields, const Done& done,
                 const DescribeLate& describe_late) {

@@ -9,19 +9,19 @@
 namespace selvage::detail {
 
 enum class CopyMechanism {
-  direct,  ///< straight into the other memory (the thesis's IPC)
-  staged,  ///< through page-locked host memory (its HS)
+  direct,  ///< directly to the other memory (IPC in the thesis)
+  staged,  ///< through page-locked host memory (HS in the thesis)
 };
 [[nodiscard]] constexpr CopyMechanism other(CopyMechanism mechanism) {
   return mechanism == CopyMechanism::direct ? CopyMechanism::staged : CopyMechanism::direct;
 }
 
-/// Decides which of several copies goes by which mechanism (Faraji, 5.3): by a number fixed beforehand, or by how the
-/// mechanisms answer. Knows no memory and starts nothing: the caller asks, copies, and says what is complete.
+/// Decides which copies use which of two mechanisms (Faraji, 5.3): a fixed number of them each, or as many as their speeds allow. It
+/// starts no copies itself: the caller asks what to start, copies, and reports what is complete.
 ///
-/// Dynamic: the first two copies get one of each. A copy that completes by a mechanism gives it more: one where it has
-/// completed no more than the other, else two to the power of the difference. The last one, if its mechanism has
-/// never completed any, goes by the other one too.
+/// Dynamic: of the first two copies each mechanism gets one. When a copy completes, its mechanism is granted more copies: one if it has
+/// not completed more than the other mechanism, and otherwise two to the power of the difference. If the last copy uses a mechanism that
+/// has never completed one, the other mechanism copies it too.
 class CopySchedule {
  public:
   struct Assignment {
@@ -33,26 +33,26 @@ class CopySchedule {
   enum class State { init, ready, started, complete };
 
   [[nodiscard]] static CopySchedule make_dynamic(int copies);
-  /// \param staged  so many of those that are ready first
+  /// \param staged  how many of the copies that are ready first are staged
   [[nodiscard]] static CopySchedule make_static(int copies, int staged);
 
-  /// A copy may be started from now on; each once.
+  /// Reports that a copy may be started. Once for each copy.
   void set_ready(int copy);
-  /// What to start now, if anything. \return each copy once, or, if it is sent again, twice
+  /// The copy to start now, if any. Returns each copy once, or twice if both mechanisms copy it.
   [[nodiscard]] std::optional<Assignment> next();
   void complete(const Assignment& done);
 
   [[nodiscard]] State state(int copy) const { return copies_[copy].state; }
-  /// Every copy has completed by one mechanism at least.
+  /// Whether each copy has been completed by at least one mechanism.
   [[nodiscard]] bool is_complete() const { return pending_ == 0; }
-  /// And none is underway that was sent again.
+  /// Whether, in addition, no second copy is underway.
   [[nodiscard]] bool is_drained() const { return pending_ == 0 && underway_ == 0; }
-  /// Another mechanism has taken it over: what hasn't begun of it may be left out, and it be called complete.
+  /// Whether the other mechanism has completed this copy: parts that have not begun may be skipped, and the copy reported as complete.
   [[nodiscard]] bool is_obsolete(const Assignment& started) const;
-  /// The mechanism has completed nothing while the other has.
+  /// Whether the mechanism has completed nothing while the other has.
   [[nodiscard]] bool is_slow(CopyMechanism mechanism) const;
-  /// The next step of a collective (the thesis's broadcast after its gather): other copies, the same knowledge. A slow
-  /// mechanism gets none. Only of a dynamic schedule, and when it is drained.
+  /// Begins the next step of a collective (in the thesis, the broadcast after the gather) with new copies, and keeps what is known
+  /// of the mechanisms. A slow mechanism gets no copies. Only for a dynamic schedule that is drained.
   void begin_stage(int copies);
 
  private:
@@ -76,7 +76,7 @@ class CopySchedule {
   std::vector<Copy> copies_;
   std::deque<int> ready_;
   std::deque<CopyMechanism> grants_;
-  int ungranted_ = 0;  ///< copies that no grant is for yet
+  int ungranted_ = 0;  ///< copies that no mechanism has been granted yet
   int pending_ = 0;    ///< not complete
   int underway_ = 0;
   std::array<int, 2> completed_{};

@@ -8,8 +8,7 @@
 
 namespace selvage::detail {
 
-/// What a copy engine does at once: rows of bytes, each side with its own distance between rows and number of
-/// rows between slices.
+/// One copy of a copy engine: rows of bytes. Each side has its own distance between rows and number of rows between slices.
 struct EngineCopy {
   struct Side {
     std::size_t pitch_bytes = 0;
@@ -24,11 +23,11 @@ struct EngineCopy {
   Side to;
 };
 
-/// Appends the copies that a box consists of: one where its strides allow, else one per index of the axes that
-/// don't fit. A contiguous copy that continues the last one is added to it.
+/// Appends the copies that make up a box: one if its strides allow, and otherwise one for each index of the axes that don't fit. A
+/// contiguous copy that continues the last one is merged with it.
 void append_engine_copies(const CopyBox& box, std::vector<EngineCopy>& copies);
 
-/// Whether the target is one contiguous block, in whatever order.
+/// Whether the box's target is one contiguous block, whatever the order of its elements.
 [[nodiscard]] bool fills_a_block(const CopyBox& box);
 
 }  // namespace selvage::detail

@@ -17,10 +17,11 @@
 
 namespace selvage::detail {
 
-/// Whether splitting pays, by size: times both ways again and again, since what shares the path changes.
+/// Finds out for each size class whether splitting copies is faster. It repeats its measurements, since other traffic on the paths
+/// changes.
 class SplitTrials {
  public:
-  static constexpr int period = 64;  ///< copies of a size class; two each way of every such many are trials
+  static constexpr int period = 64;  ///< of this many copies of a size class, two each way are trials
 
   /// What the next copy is to do.
   [[nodiscard]] bool choose_split(std::size_t bytes);
@@ -36,14 +37,14 @@ class SplitTrials {
   std::array<SizeClass, 64> classes_;  ///< by the number of bits
 };
 
-/// A stream and a piece of host memory: copies through it, piece by piece.
+/// A stream and a block of host memory, through which it copies piece by piece.
 struct StagedLane {
   Buffer staging;
   std::size_t bytes = 0;           ///< of `staging`
   std::unique_ptr<Copier> copier;  ///< ends before its staging
 };
 
-/// One copy on several ways at once. Polled; the ways must be idle as far as its memory is concerned.
+/// One copy over several paths at once. Polled. No other copy may use its memory meanwhile.
 class SplitCopy {
  public:
   struct Span {
@@ -53,7 +54,7 @@ class SplitCopy {
   };
   SplitCopy(Copier& direct, std::vector<StagedLane>& lanes, const Span& span, const CopySplit& split);
 
-  /// \return whether all has arrived and nothing is underway
+  /// \return whether all bytes have arrived and no copy is underway
   bool progress();
   /// Bytes that went through host memory.
   [[nodiscard]] std::size_t staged_bytes() const { return staged_bytes_; }
@@ -63,7 +64,7 @@ class SplitCopy {
   struct Way {
     std::optional<Assignment> assignment;
     std::uint64_t ticket = 0;
-    bool is_leaving = false;  ///< on its way from the host memory, and not into it
+    bool is_leaving = false;  ///< its piece is being copied from the host memory, not to it
   };
   struct Direct {
     Assignment assignment;
@@ -113,7 +114,7 @@ class MultipathCopier final : public Copier {
     std::uint64_t ticket;
     std::uint64_t direct_ticket;
   };
-  /// Now, if nothing is before it.
+  /// Carries out a step at once if no other is queued.
   void issue(const Step& step);
   void carry_out(const Step& step);
   void progress();
@@ -135,7 +136,7 @@ class MultipathCopier final : public Copier {
   std::size_t staged_bytes_ = 0;
 };
 
-/// What copies for a service thread in memory of a kind, on the ways that the environment names.
+/// Makes a copier for memory of that kind, over the paths that the environment variables name.
 /// \throws Error{input}, Error{cuda}
 [[nodiscard]] std::unique_ptr<Copier> make_copier(MemoryKind memory);
 
