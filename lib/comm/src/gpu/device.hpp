@@ -13,16 +13,16 @@
 
 namespace selvage::detail {
 
-// Where no GPU is named, the calling thread's current one is meant: a DeviceScope has chosen it.
+// Functions without a parameter for a GPU use the calling thread's current one, which a DeviceScope has set.
 
 /// The GPU that Kokkos was initialised with; no_device without a GPU backend, or before.
 [[nodiscard]] int default_device();
 
-/// Makes a GPU the calling thread's current one, for good: for threads of the library's own. Does nothing for
+/// Makes a GPU the current one of the calling thread until that ends. For the library's own threads. Does nothing for
 /// no_device. \throws Error{cuda}
 void use_device(int device);
 
-/// The GPU that memory lies on; nothing for memory of the host and memory that moves. \throws Error{cuda}
+/// The GPU in whose memory `data` lies; nothing for host memory and managed memory. \throws Error{cuda}
 [[nodiscard]] std::optional<int> device_of_memory(const void* data);
 
 /// Why kernels can't wait for this process's own threads; empty where they can, and without a GPU backend.
@@ -37,32 +37,31 @@ void use_device(int device);
 /// Why a GPU's memory can't be shared between processes; empty when it is worth trying.
 [[nodiscard]] std::string device_memory_refusal(int device);
 
-/// What names [data, data + bytes) of this GPU to another process; nothing if the allocator gives no such
-/// names (cudaMallocAsync, managed memory).
+/// The name by which another process can map [data, data + bytes) of this GPU; nothing if the allocator can't export memory
+/// (cudaMallocAsync, managed memory).
 /// \throws Error{cuda}
 [[nodiscard]] std::optional<SharedRange> name_device_memory(const void* data, std::size_t bytes);
 
-/// Maps another process's allocation for the current GPU: where it begins here, and what keeps it mapped,
-/// whatever GPU is current when that goes. The process that has allocated it can't. \throws Error{cuda}
+/// Maps an allocation of another process for the current GPU. \return its address here, and the owner of the mapping, which may be
+/// destroyed while any GPU is current. Fails in the process that has allocated the memory. \throws Error{cuda}
 [[nodiscard]] std::pair<std::byte*, std::shared_ptr<void>> open_device_memory(
     const std::array<char, 64>& handle);
 
-/// GPU memory that MPI may be given. It goes back to a pool of the process, never to CUDA: MPI through UCX
-/// keeps what it has mapped of another rank's memory, and where other memory then takes that place, CUDA
-/// refuses to map it a second time. \throws Error{cuda}
+/// GPU memory for messages of MPI. It is given back to a pool of the process and never to CUDA, because UCX keeps its mappings of other
+/// ranks' memory, and CUDA refuses to map new memory at the same address a second time. \throws Error{cuda}
 [[nodiscard]] Buffer allocate_for_mpi(std::size_t bytes);
 
 /// Page-locked host memory, which copy engines reach at full speed. \throws Error{cuda}
 [[nodiscard]] Buffer allocate_page_locked(std::size_t bytes);
 
-/// Page-locks host memory that something else has allocated, and maps it for the GPU, as long as the result lives.
+/// Page-locks host memory that is already allocated, and maps it for the GPU, until the result is destroyed.
 /// \throws Error{cuda}
 [[nodiscard]] std::shared_ptr<void> page_lock(std::byte* data, std::size_t bytes);
 
-/// Zeroed 64-bit words of GPU memory, apart from any instance. \throws Error{cuda}
+/// Allocates zeroed 64-bit words of GPU memory, independent of any execution space instance. \throws Error{cuda}
 [[nodiscard]] Buffer allocate_device_words(int count);
 
-/// Copies between host and GPU memory, either way, and waits for it. \throws Error{cuda}
+/// Copies between host and GPU memory in either direction, and waits until that is done. \throws Error{cuda}
 void copy_device_bytes(void* target, const void* source, std::size_t bytes);
 
 /// Stores a word into mapped memory and reads it back. \return what went wrong; empty if nothing did

@@ -7,7 +7,7 @@
 
 namespace selvage::detail {
 
-/// Names bytes of one rank's shared segment to another rank of the host. Travels in messages.
+/// The name of bytes in a shared segment of one rank, for other ranks of the host. Sent in messages.
 struct SharedRange {
   MemoryKind memory = MemoryKind::host;
   std::int32_t process = 0;

@@ -6,8 +6,8 @@
 
 namespace selvage::detail {
 
-/// Who surrounds a rank's box, and which cells go where. Not collective.
-/// \param corners  also across edges and corners
+/// The neighbours of a rank's box, and the cells that are exchanged with each. Not collective.
+/// \param corners  whether to exchange across edges and corners too
 template <int D>
 [[nodiscard]] Neighbourhood neighbourhood_of(const Grid<D>& grid, int rank, const Width<D>& width,
                                              bool corners);

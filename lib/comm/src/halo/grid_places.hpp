@@ -10,9 +10,9 @@ namespace selvage::detail {
 
 class ContextState;
 
-/// Which rank has which place of a process grid.
+/// The position of each rank in a process grid.
 struct GridPlaces {
-  std::vector<int> place_of_rank;  ///< empty: rank i has place i
+  std::vector<int> place_of_rank;  ///< empty: rank i has position i
   std::vector<int> rank_of_place;
   std::string why;
 
@@ -20,9 +20,9 @@ struct GridPlaces {
   [[nodiscard]] int rank_at(int place) const { return rank_of_place.empty() ? place : rank_of_place[place]; }
 };
 
-/// Collective: rank 0 places, and its environment counts; every rank gets the same.
-/// \param grid     places per axis
-/// \param traffic  between the places; asked on rank 0 only, where ranks may be placed
+/// Collective: rank 0 chooses the positions, by its environment variables; every rank gets the same result.
+/// \param grid     ranks per axis
+/// \param traffic  between the positions; called on rank 0 only, and only where ranks may be placed
 /// \throws Error{input} on every rank for a SELVAGE_GRID_REORDER other than yes and no
 [[nodiscard]] GridPlaces place_on_grid(ContextState& context, const std::vector<int>& grid, bool may_reorder,
                                        const std::function<topo::Traffic()>& traffic);

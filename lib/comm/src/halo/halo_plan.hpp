@@ -31,11 +31,10 @@ struct HaloChoices {
 
 inline constexpr std::string_view halo_construction = "the construction of a HaloExchange";
 
-/// "View 1", with its label where it has one: those of Grid::allocate have none on hosts.
+/// "View 1", with the View's label if it has one. Views of Grid::allocate have none on hosts.
 [[nodiscard]] std::string view_name(std::size_t index, std::string_view label);
 
-/// Everything that is decided, allocated and mapped once for a HaloExchange, and the state of the exchange in
-/// flight.
+/// What a HaloExchange chooses, allocates and maps in its constructor, and the state of the exchange that is underway.
 class HaloPlan {
  public:
   /// Collective. \throws what HaloExchange's constructor says
@@ -48,7 +47,7 @@ class HaloPlan {
   void exchange(Executor& executor, std::uint64_t fields);
   /// \return the epoch of the exchange
   std::uint64_t start(Executor& executor, std::uint64_t fields);
-  /// \throws what kernels have met
+  /// \throws the errors of kernels
   void check();
   [[nodiscard]] bool failed() const { return !failure_.empty(); }
   void prepare_capture(std::uint64_t fields);
@@ -89,15 +88,15 @@ class HaloPlan {
   /// \param at_once  whether end() follows before anything else is enqueued
   [[nodiscard]] Step begin(Executor& executor, std::uint64_t fields, bool reverse, bool at_once);
   void end(const Step& step);
-  /// Until all that is in flight is done. \throws Error{timeout}
+  /// Waits until the exchange that is underway is complete. \throws Error{timeout}
   void await_end(const Step& step);
   void require_no_failure() const;
-  /// What throws in it ends the plan: other ranks can't know where this one stopped.
+  /// Runs a step of an exchange. If it throws, the plan can't be used any more, since other ranks don't know where this one stopped.
   template <class Function>
   void noting_failure(const Function& function);
 
   std::shared_ptr<ContextState> context_;
-  Tags tags_;  ///< before what uses them, to go after it
+  Tags tags_;  ///< declared before their users, so that they are destroyed after them
   Neighbourhood neighbourhood_;
   std::vector<Field> fields_;
   bool on_host_;
@@ -107,7 +106,7 @@ class HaloPlan {
   std::vector<ChosenPath> paths_;
   std::vector<std::unique_ptr<Link>> transports_;
   std::vector<PeerPlan> peers_;
-  std::vector<Tags> port_tags_;  ///< beside ports_, and before them
+  std::vector<Tags> port_tags_;  ///< in the order of ports_, and declared before them
   std::vector<std::unique_ptr<PortPlan>> ports_;
   std::string port_paths_;  ///< of explain()
   std::vector<Contribution> contributions_;

@@ -14,15 +14,16 @@
 
 namespace selvage::detail {
 
-/// What a port is made from; all references outlive it.
+/// Arguments for a port. All references outlive it.
 struct PortParts {
   ContextState& context;
   Executor& executor;
   const Shape& shape;
   std::span<const Field> fields;        ///< of the plan
   std::span<const std::size_t> chosen;  ///< those that the port sends, in the caller's order
-  std::span<const PeerPlan> peers;      ///< all neighbours, this rank itself among them where the grid wraps
-  std::span<const std::string> refusals;  ///< beside them: why one's memory isn't mapped; empty where it is
+  std::span<const PeerPlan> peers;      ///< all neighbours, and this rank itself where the grid wraps onto it
+  /// In the order of `peers`: why the memory isn\'t mapped; empty where it is.
+  std::span<const std::string> refusals;
   GhostReuse ghost_reuse;
   bool has_relays;  ///< some rank has a neighbour whose memory isn't mapped
   int first_tag;    ///< of tags_per_port
@@ -57,7 +58,7 @@ class PortPlan {
   void set_inner(const Shape& shape);
 
   ContextState& context_;
-  bool ends_together_;  ///< a rank's port must not go before its neighbours are through with it
+  bool ends_together_;  ///< the destructor waits until the neighbours no longer use this rank's memory
   NamedBuffer flags_;
   std::unique_ptr<PortRelay> relay_;  ///< null where all neighbours are mapped
   std::vector<std::shared_ptr<void>> mappings_;

@@ -19,13 +19,13 @@
 
 namespace selvage::detail {
 
-/// A View as its owner and a neighbour know it.
+/// A View of this rank, and the strides of the neighbour's.
 struct RelayedView {
   const Field* field;                        ///< this rank's
   std::array<std::int64_t, 4> peer_strides;  ///< of the neighbour's View, bytes
 };
 
-/// One direction whose neighbour can't be mapped.
+/// One direction to a neighbour whose memory can't be mapped.
 struct RelayedLink {
   int rank;
   const Boundary* boundary;
@@ -35,48 +35,47 @@ struct RelayedLink {
   bool gives_credit;               ///< the neighbour awaits one for every epoch
 };
 
-/// A port's proxy form: carries directions to neighbours that can't be mapped.
+/// Carries the directions of a port to neighbours whose memory can't be mapped.
 ///
-/// Kernels store into a packed block here instead of the neighbour's View, and release a word here instead of
-/// the neighbour's: the trigger, with an address per operation (LeBeane, ch. 6), because the port's own
-/// counters have reached the threshold already. The proxy polls these words and has its sender send the
-/// block; the proxy on the other side unpacks it and releases the flag that kernels wait for. Kernels can't
-/// tell the forms apart.
+/// Kernels store cells to a packed block of this rank instead of the neighbour's View, and release a word of this rank instead of the
+/// neighbour's flag. That word is the trigger (LeBeane, chapter 6), with one address per operation, because the port's own counters have
+/// reached the threshold already. The proxy polls these words and sends the block. The proxy of the neighbour unpacks it
+/// and releases the flag that kernels wait for. For kernels both kinds of neighbours look the same.
 ///
-/// A credit is given to the proxy of this rank, which unpacks no block before; nor does it ask for the next
-/// block earlier. The sender learns of it by the acknowledgement of a synchronous send, so that credits need no
-/// messages of their own. Blocks lie in host memory that kernels store into, so that any MPI takes them, and
-/// copy engines unpack them: a kernel might find no room beside the one that waits for it.
+/// Credits are given to the proxy of the same rank, which neither unpacks a block nor receives the next one before it has the credit. The
+/// sender sees this by the completion of a synchronous send, so credits need no messages of their own. Blocks lie in host memory
+/// that kernels can store to, because every MPI takes that. Copy engines unpack them, because a kernel may find no free multiprocessor
+/// beside the kernel that waits for it.
 class PortRelay final : public Pollable, private TransferWatcher {
  public:
-  /// Asks for the first block of each direction; begin() lets the proxy begin.
+  /// Starts to receive the first block of each direction. The proxy works on them after begin().
   /// \param first_tag  of direction_codes: one for each direction, as the sender sees it
   PortRelay(ContextState& context, const Executor& executor, int grid_axes, int first_tag,
             std::span<const RelayedLink> links);
   ~PortRelay() override;
 
-  /// What kernels release of a direction and View, in place of the neighbour's.
+  /// The flags that kernels release for a direction and View, instead of the neighbour's.
   [[nodiscard]] PortFlags* signal(Direction direction, std::size_t view) const;
-  /// Where kernels store the direction's cells of a View, packed as packed_like() says.
+  /// The block to which kernels store the direction's cells of a View, packed as packed_like() says.
   [[nodiscard]] std::byte* block(Direction direction, std::size_t view) const;
 
   void begin();
-  /// Waits a second at most until all that kernels have put is on its way.
+  /// Waits, for at most a second, until all blocks that kernels have filled are being sent.
   void drain() noexcept;
-  /// \throws what the proxy met
+  /// \throws the errors of the proxy
   void check() { proxy_.check(); }
 
   bool poll() override;
 
  private:
-  /// What precedes the cells in a block; written by the proxy when it sends.
+  /// The header of a block, which the proxy writes when it sends the block.
   struct alignas(128) Header {
     std::uint64_t epoch = 0;
     std::uint64_t view = 0;
   };
   enum class Landing { awaited, landed, unpacking };
 
-  /// Both ways of a direction.
+  /// What is sent and received in one direction.
   struct Line {
     Direction direction = centre;
     int rank = 0;

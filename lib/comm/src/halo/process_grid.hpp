@@ -12,7 +12,7 @@ struct ProcessGridRequest {
   int rank_count = 1;
 };
 
-/// Ranks per axis that fit the request and send the fewest cells.
+/// The numbers of ranks per axis that fulfil the request and with which ranks send the fewest cells.
 /// \throws Error{input} that says what doesn't fit
 [[nodiscard]] std::vector<int> choose_process_grid(const ProcessGridRequest& request);
 

@@ -7,13 +7,13 @@
 
 namespace selvage::detail {
 
-/// Where a rank's puts go from now on. Written by the owner of the block, for the rank that puts.
+/// The memory to which a rank puts from now on. Written by the owner of that memory.
 struct LandingCard {
   SharedRange range;
   std::int64_t block_bytes = 0;  ///< of each of the two blocks
 };
 
-/// How long a block of `before` bytes becomes that has to hold `bytes`: by half more, so that few operations grow it.
+/// The new length of a block of `before` bytes that must hold `bytes`: half as much again, so that few operations grow it.
 [[nodiscard]] inline std::int64_t grown_landing_bytes(std::int64_t bytes, std::int64_t before) {
   constexpr std::int64_t least = 4096;
   constexpr std::int64_t alignment = 128;

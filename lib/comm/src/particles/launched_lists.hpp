@@ -13,8 +13,8 @@
 
 namespace selvage::detail {
 
-/// What lists whose kernels signal and wait share, whoever carries the particles: links as a table for kernels, the state that
-/// kernels keep, and what they find. Words between ranks, where no particles move, go over MPI.
+/// What KernelListPaths have in common, whether peers or the proxy carry the particles: the table of links for kernels, the state that
+/// kernels keep, and the errors that they report. Errors that a rank reports instead of sending particles go by MPI.
 class LaunchedLists : public KernelListPath {
  public:
   void connect_self(ListLink& self, Executor& executor) override;
@@ -53,14 +53,14 @@ class LaunchedLists : public KernelListPath {
 
   LaunchedLists(ContextState& context, int message_tag, bool on_host);
 
-  /// Makes room for what will come, and for what will go where that waits in memory of this rank.
+  /// Grows the blocks for what will be received, and for what will be sent if that is packed in memory of this rank.
   virtual void grow(const ListStep& step) = 0;
   [[nodiscard]] virtual ListPeer row_of(const Peer& peer) const;
-  /// What kernels need beside the table.
+  /// The arguments of kernels other than the table.
   virtual void complete(ListProgram&) const {}
-  /// What a timeout says was waited for, before the word epoch.
+  /// What a kernel waits for, in the message of a timeout, before the word "epoch".
   [[nodiscard]] virtual std::string_view awaited(ListFault::Kind kind) const = 0;
-  /// What another rank sent in place of particles.
+  /// The error that another rank has sent instead of particles.
   [[nodiscard]] virtual ListFailure failure_of(const Peer& peer, std::uint64_t epoch) const = 0;
 
   [[nodiscard]] bool is_self(const Peer& peer) const;
@@ -70,7 +70,7 @@ class LaunchedLists : public KernelListPath {
   void grow_self(Peer& peer, std::int64_t bytes, Executor& executor);
   void read_epoch(Executor& executor);
   void upload(Executor& executor);
-  /// Between the host and memory of flags.
+  /// Copies between the host and the memory of flags.
   void read(void* target, const void* source, std::size_t bytes) const;
   void write(void* target, const void* source, std::size_t bytes) const { read(target, source, bytes); }
 
@@ -80,7 +80,8 @@ class LaunchedLists : public KernelListPath {
   std::vector<Peer> peers_;     ///< of all ranks ever named, in any order
   std::vector<Buffer> memory_;  ///< flags and blocks of this rank, old blocks too
   ListFault* fault_ = nullptr;
-  std::uint64_t epoch_ = 0;  ///< of the last operation, as far as the host knows: graphs may have gone on
+  /// Of the last operation that the host has enqueued; replays of graphs may be ahead.
+  std::uint64_t epoch_ = 0;
 
  private:
   void launch(const ListStep& step, ListLaunch launch, const char* region);

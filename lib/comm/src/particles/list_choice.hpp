@@ -6,7 +6,7 @@
 
 namespace selvage::detail {
 
-/// What was asked for, and where.
+/// The forced transport and initiation, and what has forced them.
 struct ListRequest {
   Forced<Transport> transport;
   Forced<Initiation> initiation;
@@ -14,8 +14,7 @@ struct ListRequest {
 /// The options, completed from SELVAGE_TRANSPORT and SELVAGE_INITIATION. \throws Error{input}
 [[nodiscard]] ListRequest read_request(const ListOptions& options);
 
-/// The first transport of peer, mpi_direct and mpi_staged that is possible, or the forced one.
-/// \throws Error{unsupported} when something forced isn't possible, and why
+/// select_path among peer, mpi_direct and mpi_staged. \throws what select_path throws
 [[nodiscard]] Path choose_list_path(const PairFacts& facts, const ListRequest& request, bool on_host);
 
 }  // namespace selvage::detail

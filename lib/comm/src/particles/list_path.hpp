@@ -19,7 +19,7 @@ namespace selvage::detail {
 
 class ContextState;
 
-/// Another rank, or this one, and what the lists of both hold for each other.
+/// A rank, which may be this one, and the entries of the lists that are exchanged with it.
 struct ListLink {
   int rank = 0;
   ListRange out;  ///< entries that this rank sends
@@ -28,7 +28,7 @@ struct ListLink {
 
 [[nodiscard]] std::string_view to_string(ListOperation operation);
 
-/// One operation in flight.
+/// One operation that is underway.
 struct ListStep {
   Executor& executor;
   ListMover* mover;  ///< null when no particles move
@@ -43,14 +43,14 @@ struct ListStep {
   [[nodiscard]] const ListRange& received(const ListLink& link) const {
     return is_reverse() ? link.out : link.in;
   }
-  /// Whether the two ranks have anything to tell each other.
+  /// Whether the two ranks exchange anything.
   [[nodiscard]] bool includes(const ListLink& link) const {
     return !moves_particles() || link.in.count > 0 || link.out.count > 0;
   }
   [[nodiscard]] std::int64_t bytes(const ListRange& range) const {
     return moves_particles() ? range.count * mover->particle_bytes() : 0;
   }
-  /// What this rank says of itself.
+  /// The description of this rank's operation, for the other rank.
   [[nodiscard]] ListHeader header(const ListLink& link) const;
   /// \throws Error{usage} when the other rank does something else, or what kept it from doing anything
   void require_same(const ListLink& link, const ListHeader& theirs, const ListFailure& reason) const;
@@ -64,13 +64,13 @@ struct ListStep {
 void require_same_header(int rank, std::uint64_t epoch, const ListHeader& mine, const ListHeader& theirs,
                          std::int64_t announced, const ListFailure& reason);
 
-/// What has come, or is to go, over one link.
+/// The block that was received, or is to be sent, over one link.
 struct ListArrival {
   ListLink* link;
   ListPart part;
 };
 
-/// Moves particles over the links that it was given: start, then put until true and progress until true.
+/// Moves particles over its links. For each operation call start(), then put() and progress() until both have returned true.
 class ListPath {
  public:
   ListPath() = default;
@@ -78,29 +78,29 @@ class ListPath {
   ListPath& operator=(const ListPath&) = delete;
   virtual ~ListPath() = default;
 
-  /// Takes links over, from now on; the ranks at their other ends do the same at the same time. Links outlive the path.
+  /// Adds links to those that it carries. The ranks at their other ends must do the same at the same time. Links outlive the path.
   virtual void connect(std::span<ListLink* const> links, Executor& executor) = 0;
-  /// Makes room for what will come; never waits for another rank.
+  /// Grows the blocks for what will be received. Never waits for another rank.
   virtual void start(const ListStep& step) = 0;
-  /// Packs and sends what may go; true once all has been packed.
+  /// Packs and sends what can be sent by now. \return true when everything has been packed
   virtual bool put(const ListStep& step) = 0;
-  /// Appends what has come since the last call; true once everything has left and come. Blocks stay until the next
-  /// start(). \throws what ListStep::require_same does
+  /// Appends the blocks that have arrived since the last call. They stay valid until the next start(). \return true when everything has
+  /// been sent and received. \throws what ListStep::require_same does
   virtual bool progress(const ListStep& step, std::vector<ListArrival>& arrivals) = 0;
-  /// Tells all ranks of its links why this one takes no part in this step.
+  /// Tells the ranks of all its links why this rank takes no part in the operation.
   virtual void fail(const ListStep& step) = 0;
-  /// Who keeps put() or progress() from being done, for a timeout's message.
+  /// The ranks that put() or progress() still waits for, for the message of a timeout.
   [[nodiscard]] virtual std::string describe_late(const ListStep& step) const = 0;
 };
 
-/// This rank to itself, through a block of its own.
+/// For the link from this rank to itself, by a block of its own.
 [[nodiscard]] std::unique_ptr<ListPath> make_self_lists();
-/// Ranks of one host, through landing blocks in the receiver's memory, two each by parity of the epoch. Both ranks of a
-/// link release a flag for every operation, whichever way particles go: who has seen the other's flag of the epoch
-/// before knows that the other is done with the epoch before that, so that its block may be written again. No credit
-/// is waited for. A block that is too small for what will come is replaced by its owner, which says so by a flag.
+/// For ranks of one host, by landing blocks in the receiver's memory: one for even and one for odd epochs. Both ranks of a link release a
+/// flag for every operation, in whichever direction particles go. A rank that has seen the other's flag of the last epoch knows that the
+/// other has finished the epoch before that, so the block of that epoch may be written again; credits are not needed. If a block is too
+/// small for what will arrive, its owner replaces it and says so by a flag.
 [[nodiscard]] std::unique_ptr<ListPath> make_peer_lists(ContextState& context, int tag);
-/// Pack, MPI, unpack. \param staged  whether MPI is given host memory instead of the packed block itself
+/// Packs, sends and receives over MPI, and unpacks. \param staged  whether MPI is given host memory instead of the packed block
 [[nodiscard]] std::unique_ptr<ListPath> make_mpi_lists(ContextState& context, int tag, bool staged);
 
 }  // namespace selvage::detail

@@ -24,12 +24,12 @@ namespace selvage::detail {
 
 class ContextState;
 
-/// A ListHalo or a Migration with the types taken off: who sends how many particles to whom, and how.
+/// A ListHalo or Migration without the types of its Views: which ranks send how many particles to which, and how.
 ///
-/// Links to other ranks stay, with their mappings, flags and blocks, whatever the lists become.
+/// Links to other ranks stay, with their mappings, flags and blocks, when lists change.
 class ListPlan {
  public:
-  /// Where received particles go: behind the owned ones, by rank; or to the front, this rank's own first.
+  /// Where received particles are stored: after the owned ones, by rank; or from the front, those of this rank first.
   enum class Purpose { halo, migration };
 
   /// Collective. \throws what ListHalo's constructor says
@@ -39,20 +39,20 @@ class ListPlan {
   ListPlan& operator=(const ListPlan&) = delete;
   ~ListPlan();
 
-  /// New lists. Collective among neighbours, or over all ranks where none are named.
+  /// Sets new lists. Collective among the named neighbours, or over all ranks if none are named.
   void rebuild(Executor& executor, const ListSource& source, std::int64_t owned);
   void start(Executor& executor, ListMover& mover, ListOperation operation);
   void finish(Executor& executor, ListMover& mover);
-  /// Both at once.
+  /// Starts and finishes an operation.
   void exchange(Executor& executor, ListMover& mover, ListOperation operation);
   /// Whether kernels of all ranks reach each other's memory, so that open_port() is possible; the same on all ranks.
   [[nodiscard]] bool may_open_port() const;
-  /// For the lists as they are. Collective among ranks that share ghosts. \throws what ListHalo::device() says
+  /// Opens a port for the present lists. Collective among ranks that share ghosts. \throws what ListHalo::device() says
   [[nodiscard]] ListPortTable open_port(Executor& executor, std::size_t element_bytes);
-  /// Throws what kernels have found that signal and wait by themselves, once they have ended.
+  /// Throws the errors of kernels that signal and wait. Call it after they have ended.
   void check();
 
-  /// Collective: no particle is lost or doubled. \throws Error{verification} on all ranks
+  /// Collective: checks that no particle is lost or doubled. \throws Error{verification} on all ranks
   void require_conserved() const;
 
   [[nodiscard]] int device() const;
@@ -76,9 +76,9 @@ class ListPlan {
   [[nodiscard]] Path choose_path(int rank, bool on_host) const;
   [[nodiscard]] ListPath& path_for(Transport transport, Executor& executor);
   [[nodiscard]] bool may_use_kernels() const;
-  /// Whether the proxy carries whatever leaves this rank.
+  /// Whether the proxy carries everything that this rank sends.
   [[nodiscard]] bool is_queued() const { return request_.initiation.choice == Initiation::queue; }
-  /// Whether kernels do all of an operation, on their own.
+  /// Whether kernels carry out whole operations, without the host.
   [[nodiscard]] bool runs_in_kernels() const { return kernels_ != nullptr && paths_.size() == 1; }
 
   [[nodiscard]] Grouped group(Executor& executor, const ListSource& source, std::int64_t owned);
@@ -106,7 +106,7 @@ class ListPlan {
   void noting_failure(const Function& function);
 
   std::shared_ptr<ContextState> context_;
-  Tags tags_;  ///< before what uses them, to go after it
+  Tags tags_;  ///< declared before their users, so that they are destroyed after them
   Purpose purpose_;
   ListRequest request_;
   bool on_host_;
@@ -118,7 +118,7 @@ class ListPlan {
   std::map<int, Path> chosen_;                    ///< by rank
   std::map<Transport, std::unique_ptr<ListPath>> paths_;
   std::unique_ptr<ListPortPlan> port_;
-  bool fenced_for_port_ = false;       ///< nothing uses a port since the last rebuild
+  bool fenced_for_port_ = false;       ///< no kernel uses a port since the last rebuild
   KernelListPath* kernels_ = nullptr;  ///< of paths_: the one whose kernels signal and wait
   std::unique_ptr<ListPath> self_path_;
   bool fences_first_ = false;

@@ -17,7 +17,7 @@ namespace selvage::detail {
 
 class ContextState;
 
-/// What ListPorts of one list need: ghosts that other ranks' kernels store into, flags, and where those of others are.
+/// The memory of ListPorts of one list: ghosts that kernels of other ranks store to, flags, and the addresses of those of other ranks.
 class ListPortPlan {
  public:
   ListPortPlan(ContextState& context, int card_tag, bool on_host);
@@ -25,18 +25,18 @@ class ListPortPlan {
   ListPortPlan& operator=(const ListPortPlan&) = delete;
   ~ListPortPlan();
 
-  /// A table for the lists as they are now. Collective among ranks that share ghosts; kernels before must have ended.
+  /// Makes the table for the present lists. Collective among ranks that share ghosts. Kernels that use the last table must have ended.
   /// \param links   of all ranks, with this one, by rank
   /// \param index   `ghosts` and `entries` of it
   /// \throws Error{usage}: other elements on another rank; Error{timeout}
   [[nodiscard]] ListPortTable open(std::span<const std::unique_ptr<ListLink>> links, const ListIndex& index,
                                    std::size_t element_bytes, Executor& executor);
 
-  /// Throws what kernels have found, once they have ended. \throws Error{timeout}, Error{usage}
+  /// Throws the errors that kernels have found. Call it after they have ended. \throws Error{timeout}, Error{usage}
   void check() const;
 
  private:
-  /// Where the ghosts that a rank sends to another one lie, and what tells that they are there.
+  /// The addresses of the ghosts that a rank sends to another, and of the flag for their arrival.
   struct Card {
     SharedRange ghosts;
     std::int64_t to_odd_epochs = 0;

@@ -9,7 +9,7 @@ namespace selvage::detail {
 
 class ContextState;
 
-/// A number for one rank, or from one.
+/// A number that is sent to a rank, or was received from it.
 struct SparseNumber {
   int rank = 0;
   std::int64_t value = 0;
@@ -17,7 +17,7 @@ struct SparseNumber {
 
 inline constexpr int tags_per_sparse_exchange = 2;
 
-/// Numbers to a few ranks each, which don't know who sends to them (Hoefler, Siebert and Lumsdaine, "Scalable
+/// Sends numbers to a few ranks each; receivers don't know beforehand who sends to them (Hoefler, Siebert and Lumsdaine, "Scalable
 /// communication protocols for dynamic sparse data exchange", PPoPP 2010, algorithm NBX): synchronous sends, and a
 /// barrier that a rank enters when all of its own have been received. No rank handles more than its own numbers.
 ///
@@ -26,7 +26,7 @@ inline constexpr int tags_per_sparse_exchange = 2;
 /// \param first_tag  of tags_per_sparse_exchange
 /// \param round      counts the exchanges over these tags
 /// \param purpose    completes "waited N ms for rank 3 ..."
-/// \return what came, by rank
+/// \return the received numbers, by rank
 /// \throws Error{timeout}, Error{mpi}
 [[nodiscard]] std::vector<SparseNumber> sparse_exchange(ContextState& context, int first_tag,
                                                         std::uint64_t round,

@@ -13,27 +13,27 @@
 
 namespace selvage::detail {
 
-/// Runs what other ranks call, as it comes: on a service's thread, in host memory. Words: `incoming` is acquired, and
-/// `finished` at the source put, by this alone.
+/// Runs the tasks that other ranks call, in the order of arrival, on the thread of a service and in host memory. Only this object acquires
+/// `incoming` words and puts `finished` words to the callers.
 class TaskRunner final : public Pollable, private TransferWatcher {
  public:
-  /// Collective by convention: takes message tags.
+  /// All ranks must call it in the same order, because it takes message tags.
   TaskRunner(ContextState& context, const WindowState& window, const TaskLayout& layout);
 
   /// \throws Error{usage} for an index that is taken or too large, and for no function
   void add(std::uint32_t index, RemoteTasks::Function function);
   bool poll() override;
-  /// For who has removed it from its service.
+  /// Call it only after removing this object from its service.
   void poll_sender() { sender_->progress(); }
   [[nodiscard]] bool is_idle() const { return sender_->is_idle(); }
 
  private:
   void local_done(std::uint64_t) override {}
   void remote_done(std::uint64_t) override {}
-  /// The next call of a source, if it has come. \return whether it has
+  /// Runs the next call of a source, if it has arrived. \return whether it has
   bool run_next(int source);
   void run(int source, std::uint64_t number) const;
-  /// Says so at the source, also of a task that has thrown: the error is this rank's to find.
+  /// Reports a call as finished to its source, even if the task has thrown: the error is reported on this rank.
   void finish(int source);
 
   const WindowState& window_;

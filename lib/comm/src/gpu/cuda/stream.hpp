@@ -36,7 +36,7 @@ class Event {
   std::shared_ptr<CUevent_st> event_;
 };
 
-/// A stream of one's own on the current GPU, which its destructor waits for.
+/// A new stream on the current GPU. The destructor waits for its work.
 class Stream {
  public:
   explicit Stream(bool high_priority = false) {
@@ -57,18 +57,18 @@ class Stream {
   std::shared_ptr<CUstream_st> stream_;
 };
 
-/// A stream for what may run beside another stream, between two of its points. Also while that is captured.
+/// A stream for work beside another stream, between two points of that stream. May be used while that is captured.
 class SideStream {
  public:
   explicit SideStream(bool high_priority = false) : stream_(high_priority) {}
 
   [[nodiscard]] cudaStream_t get() const { return stream_.get(); }
-  /// What this one is given next comes after what `stream` was given before.
+  /// Work enqueued here from now on runs after the work enqueued on `stream` so far.
   void fork(cudaStream_t stream) const {
     begin_.record(stream);
     begin_.hold_back(get());
   }
-  /// What `stream` is given next comes after what this one was given before.
+  /// Work enqueued on `stream` from now on runs after the work enqueued here so far.
   void join(cudaStream_t stream) const {
     end_.record(get());
     end_.hold_back(stream);
