@@ -14,7 +14,7 @@ namespace selvage::detail {
 namespace {
 
 /// Tags: of a plan's messages, of what connects peers and opens ports, and of sparse exchanges.
-constexpr int message_tag = 0;
+constexpr int particles_tag = 0;
 constexpr int connect_tag = 1;
 constexpr int port_tag = 2;
 constexpr int sparse_tag = 3;
@@ -37,7 +37,7 @@ ListPlan::ListPlan(std::shared_ptr<ContextState> context, Executor& executor, co
   self_path_->connect(self, executor);
   if (may_use_kernels()) {
     auto kernels =
-        make_kernel_lists(*context_, tags_.first() + connect_tag, tags_.first() + message_tag, on_host_);
+        make_kernel_lists(*context_, tags_.first() + connect_tag, tags_.first() + particles_tag, on_host_);
     kernels->connect_self(*self.front(), executor);
     kernels_ = kernels.get();
     paths_[Transport::peer] = std::move(kernels);
@@ -174,14 +174,14 @@ ListPath& ListPlan::path_for(Transport transport, Executor& executor) {
   if (path) return *path;
   const bool staged = transport == Transport::mpi_staged;
   if (is_queued()) {
-    auto queue = make_queue_lists(*context_, tags_.first() + message_tag, on_host_, staged);
+    auto queue = make_queue_lists(*context_, tags_.first() + particles_tag, on_host_, staged);
     queue->connect_self(link_of(context_->rank()), executor);
     kernels_ = queue.get();
     path = std::move(queue);
     return *path;
   }
   path = transport == Transport::peer ? make_peer_lists(*context_, tags_.first() + connect_tag)
-                                      : make_mpi_lists(*context_, tags_.first() + message_tag, staged);
+                                      : make_mpi_lists(*context_, tags_.first() + particles_tag, staged);
   return *path;
 }
 
