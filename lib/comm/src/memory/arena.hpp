@@ -30,8 +30,8 @@ class Mapping {
   std::size_t bytes_;
 };
 
-/// This rank's memory that peers of the host can map: one anonymous memory file per block, no name to clean
-/// up.
+/// The memory of this rank that other ranks of the host can map. Each block is an anonymous memory file, so no name remains in the file
+/// system.
 class Arena {
  public:
   Arena() = default;
@@ -59,8 +59,8 @@ class Arena {
   std::uint64_t next_id_ = 1;
 };
 
-/// Maps other ranks' ranges, each segment once as long as anyone uses it. GPU memory is mapped for one GPU, that
-/// of the Context that these mappings belong to.
+/// Maps memory of other ranks. Each segment is mapped once, as long as it is used. GPU memory is mapped for the GPU of the Context that
+/// owns these mappings.
 class PeerMappings {
  public:
   struct Mapped {
@@ -77,7 +77,7 @@ class PeerMappings {
   };
 
   std::mutex mutex_;
-  /// Neither processes nor segments have numbers of their own where ranks are in containers.
+  /// Process and segment numbers alone are not unique where ranks run in containers.
   using Name = std::tuple<MemoryKind, std::int32_t, std::uint64_t, std::uint64_t, std::array<char, 64>>;
   std::map<Name, Segment> segments_;
 };

@@ -15,7 +15,7 @@ namespace selvage::detail {
 
 class ContextState;
 
-/// What an algorithm is made from. The context outlives it; the executor is there only while it is made.
+/// Arguments for an algorithm. The context outlives the algorithm; the executor exists only during its construction.
 struct AllreduceParts {
   ContextState& context;
   const Executor& executor;
@@ -33,8 +33,7 @@ inline constexpr int allreduce_tags = 4;
 /// Of the context.
 [[nodiscard]] std::vector<int> all_ranks(const AllreduceParts& parts);
 
-/// Combines the elements of all ranks, in place. All calls of one reduction come in the order start, progress until
-/// true, the same on all ranks.
+/// Combines the elements of all ranks, in place. For each reduction all ranks call start(), then progress() until it returns true.
 class AllreduceRunner {
  public:
   AllreduceRunner() = default;
@@ -44,13 +43,13 @@ class AllreduceRunner {
 
   /// Never waits for another rank.
   virtual void start(Executor& executor) = 0;
-  /// True once the elements hold the result, or, on a device, once all is enqueued.
+  /// \return true when the elements hold the result or, on a GPU, when everything is enqueued
   virtual bool progress(Executor& executor) = 0;
-  /// Throws what a wait on a device has found. \throws Error{timeout}
+  /// Throws the error of a wait on a GPU. \throws Error{timeout}
   virtual void check() const {}
   /// Bytes that this rank has sent to other hosts so far.
   [[nodiscard]] virtual std::int64_t bytes_between_hosts() const { return 0; }
-  /// Who keeps progress() from being done, for a timeout's message.
+  /// The ranks that progress() waits for, for the message of a timeout.
   [[nodiscard]] virtual std::string describe_late() const = 0;
 };
 

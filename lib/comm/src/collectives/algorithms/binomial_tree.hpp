@@ -6,12 +6,12 @@
 
 namespace selvage::detail {
 
-/// A binomial tree: with each level ranks at twice the distance meet, and one of each two hands what it has combined to
-/// the other; the result comes back the same way (Faraji, thesis 3.2.2, Binomial Tree Based). Through memory that a host's
-/// ranks share, with slots in that of each receiver; between hosts by messages. On hosts only.
+/// A binomial tree: on each level, pairs of ranks at twice the distance of the last level are formed, and one of each pair sends its
+/// combined values to the other. The result goes back along the same tree (Faraji, thesis 3.2.2, Binomial Tree Based). Ranks of a host use
+/// shared memory, with slots in the memory of each receiver; ranks of different hosts use messages. On hosts only.
 ///
-/// Two slots per rank instead of one with the level in it, so that the next level can't overwrite what is still read; any
-/// number of ranks.
+/// Each rank has two slots, where the thesis has one that holds the level, so that the next level can't overwrite values that are still
+/// read. Works for any number of ranks.
 [[nodiscard]] std::unique_ptr<AllreduceRunner> make_binomial_tree(const AllreduceParts& parts);
 
 }  // namespace selvage::detail

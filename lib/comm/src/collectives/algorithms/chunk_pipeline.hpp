@@ -10,16 +10,16 @@
 
 namespace selvage::detail {
 
-/// What one chunk after the other passes through: up the levels as far as this rank leads its group, and down again.
+/// Takes one chunk after the other up the levels, as far as this rank leads its group, and down again.
 class ChunkPipeline {
  public:
   /// Collective over the context.
-  /// \param lane  names its messages
+  /// \param lane  distinguishes its messages
   ChunkPipeline(const AllreduceParts& parts, const std::vector<Level>& levels, std::int64_t most_count,
                 int lane);
 
   [[nodiscard]] bool is_idle() const { return count_ == 0; }
-  /// Of the last chunk that entered.
+  /// The number of the last chunk that was started.
   [[nodiscard]] std::int64_t begin() const { return begin_; }
   void enter(Executor& executor, std::int64_t begin, std::int64_t count);
   /// Polls. \return true when the chunk is done

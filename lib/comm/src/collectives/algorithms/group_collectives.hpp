@@ -10,11 +10,11 @@
 
 namespace selvage::detail {
 
-/// One level of a reduction as a rank sees it.
+/// One level of a reduction, for one rank.
 struct Level {
   AllreduceAlgorithm algorithm;
-  std::vector<int> group;  ///< without this rank: it only awaits what the level below brings
-  bool is_shared;          ///< through shared memory instead of messages
+  std::vector<int> group;  ///< if this rank is not in it, it only waits for the result from the level below
+  bool is_shared;          ///< whether to use shared memory instead of messages
 };
 
 /// \param level  of an algorithm that has a form for groups; this rank is in its group

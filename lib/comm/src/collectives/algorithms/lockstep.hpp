@@ -13,8 +13,8 @@
 
 namespace selvage::detail {
 
-/// How far each rank of a group has come, and memory of each that all can read and write; on hosts. Ranks are named by
-/// their place in the group.
+/// The progress of each rank of a group, in steps, and memory of each rank that all can read and write. On hosts. Ranks are numbered by
+/// their position in the group.
 ///
 /// Steps are counted from 0 over the life of the object. Every rank has a flag per rank in its own block: that rank
 /// alone writes it, its owner alone reads it.
@@ -26,16 +26,16 @@ class Lockstep {
   Lockstep(ContextState& context, const Executor& executor, std::vector<int> group, std::size_t bytes,
            std::string_view purpose);
 
-  /// Of this rank.
+  /// The memory of this rank.
   [[nodiscard]] int place() const { return place_; }
   [[nodiscard]] int size() const { return static_cast<int>(group_.size()); }
 
   [[nodiscard]] std::byte* memory(int place) const { return blocks_.of(place) + flags_bytes_; }
-  /// Publishes to all ranks: what this one did in the steps before `steps`.
+  /// Publishes to all ranks what this rank has written in its steps before number `steps`.
   void publish(std::uint64_t steps) const;
-  /// Whether all ranks have published so many steps; acquires what they did in them.
+  /// Whether all ranks have published so many steps. Acquires what they have written in them.
   [[nodiscard]] bool all_have_done(std::uint64_t steps) const;
-  /// Who has not, and what was seen of them.
+  /// The ranks that have not, and how many steps each has published.
   [[nodiscard]] std::string describe_late(std::uint64_t steps) const;
 
   /// The same for one rank: for groups whose ranks don't all make the same steps.

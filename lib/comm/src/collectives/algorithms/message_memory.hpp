@@ -6,8 +6,7 @@
 
 namespace selvage::detail {
 
-/// Host memory that messages are sent from and received into. Where some are given up, MPI may still use it: then it is
-/// never freed.
+/// Host memory for messages that are sent and received. If messages are abandoned, MPI may still use it, and it is never freed.
 class MessageMemory {
  public:
   MessageMemory() = default;
@@ -24,7 +23,7 @@ class MessageMemory {
     keep(std::move(block));
     return data;
   }
-  /// Memory that something else owns.
+  /// Uses memory of another owner.
   void keep(std::shared_ptr<void> block) { blocks_.push_back(std::move(block)); }
   void abandon() { is_abandoned_ = true; }
 

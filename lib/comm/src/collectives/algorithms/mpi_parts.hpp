@@ -6,8 +6,8 @@
 
 namespace selvage::detail {
 
-/// Two-shot by MPI's messages, for collectives whose ranks end with different elements: parts are those of the whole
-/// View, and pass in slices. Works between all ranks; elements of GPUs pass through host memory. Collective.
+/// Two-shot by messages of MPI, for collectives after which ranks hold different elements. The View is divided into parts as a whole, and
+/// the parts are exchanged in slices. Works between all ranks; elements in GPU memory pass through host memory. Collective.
 [[nodiscard]] std::unique_ptr<AllreduceRunner> make_mpi_parts(const AllreduceParts& parts);
 
 }  // namespace selvage::detail

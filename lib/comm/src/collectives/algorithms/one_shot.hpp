@@ -6,11 +6,11 @@
 
 namespace selvage::detail {
 
-/// Every rank shows its elements to all, and each combines all of them for itself: one wait, and each rank reads what
-/// all others have.
+/// Every rank publishes its elements, and each rank combines the elements of all ranks. There is one wait, and each rank reads all
+/// elements of all others.
 ///
-/// On hosts a rank shows its elements in a slot of its own; two slots take turns. Why one that is still read isn't
-/// overwritten: a rank fills it when all have done the reduction two before.
+/// On hosts each rank publishes its elements in one of two slots, which it uses alternately. A slot that is still read is not overwritten,
+/// because a rank fills it only when all ranks have finished the reduction before the last one.
 [[nodiscard]] std::unique_ptr<AllreduceRunner> make_one_shot(const AllreduceParts& parts);
 
 }  // namespace selvage::detail

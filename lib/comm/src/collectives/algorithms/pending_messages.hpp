@@ -13,10 +13,10 @@ namespace selvage::detail {
 
 class ContextState;
 
-/// MPI messages of one reduction that are under way, and whom they wait for. Not collective.
+/// The MPI messages of one reduction that are underway, and the ranks that they wait for. Not collective.
 class PendingMessages {
  public:
-  /// \param memory     what messages use; abandoned with messages that are given up
+  /// \param memory     memory of the messages; never freed if messages are abandoned
   /// \param first_tag  added to the tags given below
   PendingMessages(ContextState& context, MessageMemory& memory, int first_tag)
       : context_(context), memory_(memory), first_tag_(first_tag) {}
@@ -30,9 +30,9 @@ class PendingMessages {
   /// Polls. \throws Error{mpi}
   [[nodiscard]] bool are_done();
   [[nodiscard]] bool empty() const { return requests_.empty(); }
-  /// The ranks of those that aren't done, with `what` is awaited of them.
+  /// The ranks of messages that are not complete, with `what` is awaited of them.
   [[nodiscard]] std::string describe(const char* what) const;
-  /// Sent so far.
+  /// Bytes sent so far.
   [[nodiscard]] std::int64_t bytes_between_hosts() const { return sent_bytes_; }
 
  private:
@@ -48,7 +48,7 @@ class PendingMessages {
   int first_tag_;
   std::vector<MPI_Request> requests_;
   std::vector<Partner> partners_;  ///< of the requests
-  std::vector<int> done_;          ///< MPI's list of those that have ended
+  std::vector<int> done_;          ///< indices of completed requests, from MPI
   std::int64_t sent_bytes_ = 0;
 };
 

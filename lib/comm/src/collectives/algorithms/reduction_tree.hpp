@@ -4,11 +4,12 @@
 
 namespace selvage::detail {
 
-/// Who hands values to whom in a group, from one place in it. Place 0 is the root.
+/// The parent and children of one position in the tree of a group. Position 0 is the root.
 struct ReductionTree {
-  int parent = -1;            ///< none at the root
-  std::vector<int> children;  ///< in the order in which their values come behind those of this place
-  /// How many of its children's values a rank keeps at a time; child i fills slot i % slots.
+  int parent = -1;  ///< none at the root
+  /// In the order in which their values are combined after those of this position.
+  std::vector<int> children;
+  /// The number of children whose values a rank holds at a time. Child i fills slot i % slots.
   int slots = 0;
 
   [[nodiscard]] bool is_root() const { return parent < 0; }
@@ -16,10 +17,10 @@ struct ReductionTree {
 };
 using MakeTree = ReductionTree (*)(int place, int size);
 
-/// All hand theirs to place 0, with a slot each.
+/// All positions send their values to position 0, each to its own slot.
 [[nodiscard]] ReductionTree flat_tree(int place, int size);
-/// On level l = 0, 1, ... places at a distance of 2^l meet, and those with bit l set are done: they have handed theirs
-/// to the one without. For any size. Two slots take turns, so that a child of the next level may come early.
+/// On level l = 0, 1, ... each position with bit l set sends its values to the position without it, at a distance of 2^l, and is then done.
+/// For any number of positions. Two slots are used alternately, so that a child of the next level may send early.
 [[nodiscard]] ReductionTree binomial_tree(int place, int size);
 
 }  // namespace selvage::detail

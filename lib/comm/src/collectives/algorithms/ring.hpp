@@ -7,12 +7,11 @@
 
 namespace selvage::detail {
 
-/// Parts go round: each rank adds its elements to the part that the rank before has sent and sends it on, until every
-/// rank holds one that is complete; then these go round. Each rank moves no more than 2 (n - 1) / n of the elements,
-/// between two neighbours. By MPI's messages; GPUs stage through host memory.
+/// Each rank adds its elements to the part that the rank before it has sent, and sends the part to the next rank, until every rank holds
+/// one complete part. Then these travel around the ring. Each rank sends 2 (n - 1) / n of the elements, to one neighbour.
+/// By messages of MPI; elements in GPU memory pass through host memory.
 [[nodiscard]] std::unique_ptr<AllreduceRunner> make_ring(const AllreduceParts& parts);
-/// The same for short segments, several at a time: a rank adds to one while others are on their way, and buffers stay
-/// small.
+/// The same in short segments, several at a time: a rank adds to one segment while others are being sent, and buffers stay small.
 [[nodiscard]] std::unique_ptr<AllreduceRunner> make_segmented_ring(const AllreduceParts& parts);
 [[nodiscard]] std::unique_ptr<GroupCollective> make_ring_group(const GroupParts& parts);
 

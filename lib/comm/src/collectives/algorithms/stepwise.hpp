@@ -9,8 +9,8 @@
 
 namespace selvage::detail {
 
-/// A reduction on hosts as steps that all ranks make in turn: `stages` for each segment of the elements. A step of a
-/// later stage needs the stage before of all ranks; one of the first stage may still run ahead of the others.
+/// A reduction on hosts in steps that all ranks take in the same order: `stages` steps for each segment of the elements. A step of a later
+/// stage begins when all ranks have finished the stage before; steps of the first stage may be ahead of other ranks.
 class Stepwise : public AllreduceRunner {
  public:
   void start(Executor& executor) final;

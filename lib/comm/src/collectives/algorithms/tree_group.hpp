@@ -8,11 +8,10 @@
 
 namespace selvage::detail {
 
-/// Makes a link for a rank's slots; where it is collective, so is make_tree_group.
+/// Makes a link with the memory that a rank needs. make_tree_group is collective if this is.
 using MakeLink = std::function<std::unique_ptr<GroupLink>(const GroupParts&, const LinkShape&)>;
 
-/// Combines values up a tree, so that its root holds all, and shares the result down the same tree. Values of places
-/// that follow each other are combined lower ones first.
+/// Combines values up a tree to its root, and shares the result down the same tree. Values of lower positions are combined first.
 [[nodiscard]] std::unique_ptr<GroupCollective> make_tree_group(const GroupParts& parts, MakeTree make_tree,
                                                                const MakeLink& make_link);
 
