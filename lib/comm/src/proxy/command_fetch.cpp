@@ -36,7 +36,7 @@ bool CommandFetch::progress() {
 }
 
 void CommandFetch::catch_up(std::chrono::milliseconds longest) {
-  // What is underway may have been counted before the last commands.
+  // The copy that is underway may have been started before the last commands were written.
   int rounds_left = state_ == State::idle ? 1 : 2;
   const auto is_here = [&] {
     static_cast<void>(progress());
@@ -49,7 +49,7 @@ void CommandFetch::catch_up(std::chrono::milliseconds longest) {
 }
 
 bool CommandFetch::end(std::chrono::milliseconds longest) noexcept {
-  // Nobody waits twice for the same.
+  // After one timeout there is no second wait.
   return retire(std::move(copier_), is_late_ ? std::chrono::milliseconds(0) : longest);
 }
 
@@ -76,8 +76,8 @@ bool CommandFetch::fetch() {
   return any;
 }
 
-/// At most a ring full; in two pieces where they go round its end. What they overwrite here is done with, as
-/// kernels wait for that before they write there.
+/// Copies at most as many slots as a ring has, in two pieces if they wrap around its end. The slots that they overwrite here have been
+/// processed, because kernels wait for that before they write new ones.
 void CommandFetch::copy_slots(int ring, std::uint64_t begin, std::uint64_t end) {
   while (begin != end) {
     const std::uint64_t first = begin % capacity_;

@@ -14,7 +14,7 @@
 namespace selvage::detail {
 namespace {
 
-/// Commands of one ring before the next has its turn.
+/// The largest number of commands taken from one ring before the next ring is served.
 constexpr int commands_per_turn = 8;
 
 QueuePlacement placement_of(const std::optional<QueuePlacement>& forced) {
@@ -22,7 +22,7 @@ QueuePlacement placement_of(const std::optional<QueuePlacement>& forced) {
   return queue_placement_from_environment().value_or(QueuePlacement::host);
 }
 
-/// Of the arrival counter, or of the flags of a message.
+/// The value of the arrival counter, or of the flags of a message.
 std::uint64_t value_of(const Command& command) {
   return command.kind == CommandKind::put_value ? command.payload : command.arrival_value;
 }
@@ -60,7 +60,7 @@ bool CommandService::has_next(const CommandRing& ring, const Command& slot) cons
   return has_reached(acquire_word(slot.ready), ring.done + 1);
 }
 
-/// The team must not wait for what can't happen: the error is the host's to find, and found by now.
+/// Ends the team's wait for a transfer that failed; the error is already kept for the host.
 void CommandService::conclude_failed() {
   for (const std::size_t index : std::exchange(failed_, {})) {
     rings_[index].is_held = false;
@@ -108,7 +108,7 @@ NetworkOperation CommandService::operation_of(const Command& command) const {
                              .offset = command.offset,
                              .arrival = command.arrival,
                              .window = window_};
-  // Nothing but a word: it needs no buffer, and arrives whole.
+  // A single word needs no buffer, and arrives as a whole.
   if (command.kind == CommandKind::put_value) operation.arrival = command.offset;
   if (is_message(command.kind)) {
     operation.kind = message_kind(command.kind);
@@ -212,7 +212,7 @@ CommandRings::CommandRings(ContextState& context, const Executor& executor, cons
 }
 
 void CommandRings::allocate(const Executor& executor, const Sizes& sizes) {
-  // Read on hosts too, so that a mistyped one is found there.
+  // Read on hosts too, so that errors in it are found there.
   const bool is_device = placement_of(sizes.placement) == QueuePlacement::device;
   port_.is_fetched = is_device && !executor.runs_on_host();
   const std::uint64_t line_bytes = CommandPort::words_per_line * sizeof(std::uint64_t);

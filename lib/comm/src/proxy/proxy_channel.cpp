@@ -26,7 +26,7 @@ ProxyChannel::ProxyChannel(ContextState& context, const Executor& executor, Init
                            std::vector<PlannedMessage> messages)
     : messages_(std::move(messages)) {
   const std::size_t count = std::max<std::size_t>(1, messages_.size());
-  // Room for all messages at once: without a thread nobody drains a ring while it is filled.
+  // Large enough for all messages at once: without a thread no ring is emptied while it is filled.
   const std::uint64_t capacity = std::bit_ceil(count);
   const MemoryKind memory = executor.runs_on_host() ? MemoryKind::host : MemoryKind::device;
   port_.has_queue = initiation == Initiation::queue;

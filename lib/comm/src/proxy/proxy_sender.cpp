@@ -29,7 +29,7 @@ ProxySender::ProxySender(ContextState& context, const WindowTable& windows, int 
       host_copier_(make_copier(MemoryKind::host)),
       device_copier_(memory == MemoryKind::device ? make_copier(memory) : nullptr) {}
 
-/// What MPI or a GPU still reads or writes, or a target's acknowledgement will write to, is left behind.
+/// Memory that MPI or a GPU still uses, or to which a target's acknowledgement will be written, is never freed.
 ProxySender::~ProxySender() {
   const bool is_copied = retire(std::move(device_copier_), context_.timeout());
   int finalized = 0;
@@ -70,7 +70,7 @@ bool ProxySender::cancel_receives() {
 
 Copier& ProxySender::copier_for(MemoryKind memory) {
   if (memory == MemoryKind::host) return *host_copier_;
-  // Of host kernels alone: no kernel on the GPU waits for what they ask for.
+  // Only kernels of host spaces come here: no kernel on the GPU waits for these copies.
   if (!device_copier_) device_copier_ = make_copier(memory);
   return *device_copier_;
 }
@@ -132,7 +132,7 @@ void ProxySender::start_by_copy(const NetworkOperation& operation, const WindowS
 
 void ProxySender::start_by_message(const NetworkOperation& operation, const WindowState& window,
                                    std::uint64_t arrival_value, Transfer& transfer) {
-  // Before the header goes out: the target would wait for a payload that never comes.
+  // Checked before the header is sent: otherwise the target would wait for a payload that never comes.
   static_cast<void>(message_size(operation.bytes));
   const bool is_put = operation.kind == NetworkOperation::Kind::put;
   TransferHeader& header = transfer.header;
@@ -164,7 +164,7 @@ void ProxySender::start_by_message(const NetworkOperation& operation, const Wind
   send(&header, header.message_bytes(), operation.target, header_tag_, transfer);
 }
 
-/// Payloads are matched in the order of their headers, so both go out together.
+/// Payloads are matched in the order of their headers, so both are sent together.
 void ProxySender::send_put(const NetworkOperation& operation, const std::byte* payload, Transfer& transfer) {
   const TransferHeader& header = transfer.header;
   send(&header, header.message_bytes(), operation.target, header_tag_, transfer);
@@ -178,7 +178,7 @@ void ProxySender::copy_staged(std::byte* target, const std::byte* source, Transf
   transfer.copy_ticket = copier.mark();
 }
 
-/// \return whether the staging has no part in what is left to do
+/// \return whether the staging memory is no longer needed
 bool ProxySender::advance_staged(Transfer& transfer) {
   if (transfer.stage == Transfer::Stage::none) return true;
   if (transfer.stage == Transfer::Stage::awaited) {
@@ -197,8 +197,8 @@ bool ProxySender::advance_staged(Transfer& transfer) {
   return false;
 }
 
-/// A message is received once its length is known: posted beforehand and too short, a receive has Open MPI 4.1 write past its
-/// end, where the sender's memory is read at once (CMA). What is too long goes through the staging.
+/// A message is received when its length is known. If a receive is posted beforehand and is too short, Open MPI 4.1 writes past its end
+/// when it reads the sender's memory at once (CMA). A message that is too long is received in staging memory.
 void ProxySender::receive_found(Transfer& transfer) {
   const NetworkOperation& operation = transfer.staged;
   int found = 0;
@@ -265,7 +265,7 @@ bool ProxySender::test_requests() {
       require_whole(owner, statuses_[i], code == MPI_ERR_IN_STATUS);
       --owner.transfer->requests;
     } catch (const Error& error) {
-      // The others are done, and MPI won't say so again.
+      // The other requests must be handled first: MPI reports them only once.
       if (!failure) failure = error;
     }
   }
@@ -285,7 +285,7 @@ void ProxySender::forget_done_requests() {
   owners_.resize(kept);
 }
 
-/// A message of another length than agreed shows that ranks do different things.
+/// A message of an unexpected length shows that ranks call different operations.
 void ProxySender::require_whole(const Owner& owner, const MPI_Status& status, bool failed) const {
   if (failed) check_mpi(status.MPI_ERROR, "MPI_Testsome");
   if (owner.expected_bytes < 0) return;
@@ -299,7 +299,7 @@ void ProxySender::require_whole(const Owner& owner, const MPI_Status& status, bo
 void ProxySender::start_mapped(const NetworkOperation& operation, std::uint64_t epoch, Transfer& transfer) {
   transfer.message = {operation.own_flag, operation.peer_flag, epoch, operation};
   if (operation.kind == NetworkOperation::Kind::send) return;
-  // Publishes to the sender: this rank is past its reads of where the message will land.
+  // Publishes to the sender: this rank has finished reading the memory to which the message will be written.
   release_word(*operation.peer_flag, epoch);
   transfer.message.peer_flag = nullptr;
 }
@@ -308,7 +308,7 @@ void ProxySender::start_mapped(const NetworkOperation& operation, std::uint64_t 
 bool ProxySender::advance_mapped(Transfer& transfer) {
   MappedMessage& message = transfer.message;
   if (message.own_flag != nullptr) {
-    // Acquires from the other rank: that the message may land (sent), or that it has (received).
+    // Acquires from the other rank: the message may be written (sender), or has been written (receiver).
     if (!has_reached(acquire_word(*message.own_flag), message.epoch)) return false;
     message.own_flag = nullptr;
     if (message.peer_flag != nullptr) {
@@ -320,7 +320,7 @@ bool ProxySender::advance_mapped(Transfer& transfer) {
   }
   if (message.peer_flag == nullptr) return true;
   if (!transfer.copier->has_done(transfer.copy_ticket)) return false;
-  // Publishes to the receiver: the message has landed.
+  // Publishes to the receiver: the message has been written.
   release_word(*message.peer_flag, message.epoch);
   message.peer_flag = nullptr;
   return true;
@@ -334,7 +334,7 @@ bool ProxySender::advance(Transfer& transfer) {
     transfer.is_local_done = true;
     transfer.watcher->local_done(transfer.cookie);
   }
-  // Acquires from the receiver, on another thread perhaps: it no longer writes to the transfer, which may go.
+  // Acquires from the receiver, which may run on another thread: it no longer writes to the transfer, which may be freed.
   if (!transfer.is_acknowledged) return false;
   transfer.watcher->remote_done(transfer.cookie);
   return true;

@@ -10,7 +10,7 @@
 namespace selvage::detail {
 namespace {
 
-/// Messages that one poll takes in, so that others get their turn.
+/// The largest number of messages received in one poll, so that other members of the service are polled too.
 constexpr int messages_per_poll = 64;
 
 }  // namespace
@@ -20,7 +20,7 @@ Receiver::Receiver(ContextState& context, const WindowTable& windows, int header
   listen();
 }
 
-/// What MPI or a GPU still reads or writes is left behind.
+/// Memory that MPI or a GPU still uses is never freed.
 Receiver::~Receiver() {
   int finalized = 0;
   MPI_Finalized(&finalized);
@@ -38,12 +38,12 @@ void Receiver::end_messages() noexcept {
   try {
     static_cast<void>(advance_answers());
   } catch (const Error&) {
-    // What it broke off is left behind with the rest.
+    // Answers that it has not finished are handled below.
   }
   if (!answers_.empty()) context_.mark_broken();
 }
 
-/// One at a time: payloads are matched in the order of their headers.
+/// Handles one message at a time, because payloads are matched in the order of their headers.
 void Receiver::listen() {
   check_mpi(MPI_Irecv(incoming_.get(), sizeof(TransferHeader), MPI_BYTE, MPI_ANY_SOURCE, header_tag_,
                       context_.comm(), &request_),
@@ -72,7 +72,7 @@ void Receiver::handle(const TransferHeader& header, int rank) {
     case TransferHeader::Kind::get:
       return reply(header, rank);
     case TransferHeader::Kind::acknowledge:
-      // The transfer waits for this; it is this rank's own pointer come back.
+      // The number is a pointer of this rank, which the target sends back; the transfer waits for this.
       reinterpret_cast<Transfer*>(header.transfer)->is_acknowledged = true;
   }
 }

@@ -67,7 +67,8 @@ TriggerTable::Leftovers TriggerEngine::leftovers() {
   return result;
 }
 
-/// What fires before the end, and what its ids held back: the order of one id's operations is the sender's then.
+/// Starts the operations whose triggers fired before the end, and those that waited for earlier operations of the same id; the sender
+/// then keeps the order within each id.
 void TriggerEngine::start_rest() {
   try {
     while (drain()) continue;
@@ -146,7 +147,7 @@ bool TriggerEngine::drain() {
   return popped > 0;
 }
 
-/// Neither kernels nor later epochs must wait for what can't happen: the error is the host's to find, and found by now.
+/// Ends the waits of kernels and of later epochs for a transfer that failed; the error is already kept for the host.
 void TriggerEngine::conclude_failed() {
   while (!failed_.empty()) {
     const std::uint32_t id = failed_.back();

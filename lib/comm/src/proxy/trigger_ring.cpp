@@ -56,7 +56,7 @@ TriggerRing::TriggerRing(Memory memory, std::uint64_t capacity, std::uint32_t id
 
 std::optional<TriggerWord> TriggerRing::pop() {
   do {
-    // Acquires from whoever fired: the trigger, and what it stored before.
+    // Acquires from the kernel that fired: the trigger, and its stores before.
     const std::uint64_t word = acquire_word(port_.entries[next_ % port_.capacity]);
     if (word >> 63 == lap_parity(next_, port_.capacity)) {
       ++next_;
@@ -78,8 +78,8 @@ void TriggerRing::note_given_up() {
 
 bool TriggerRing::pass_over_given_up() {
   if (given_up_.erase(next_) == 0) return false;
-  // The entry still has the parity of the lap before, which is that of the next one: its trigger would come again.
-  // Nobody else writes here until the slot is given back.
+  // The entry still has the parity of the last lap, which is also that of the next one, so its trigger would be seen again.
+  // Nobody else writes to the slot until it is given back.
   release_word(port_.entries[next_ % port_.capacity], lap_parity(next_, port_.capacity) << 63);
   ++next_;
   return true;

@@ -26,7 +26,7 @@ TriggerTable::Slot& TriggerTable::slot_of(std::uint32_t id) {
   throw Error(ErrorKind::usage, fmt::format("trigger id {}: there are {}", id, slots_.size()));
 }
 
-/// Makes `entry` the one of `epoch`, unless it is. An older epoch must be done with it.
+/// Resets `entry` for `epoch`, if it is still that of an older epoch, whose operations must be complete.
 void TriggerTable::begin_epoch(const Slot& slot, std::uint32_t id, std::uint64_t epoch, Entry& entry) const {
   if (entry.state != Entry::State::free && entry.epoch == epoch) return;
   if (entry.state == Entry::State::orphan || entry.state == Entry::State::live) {

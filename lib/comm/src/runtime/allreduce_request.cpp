@@ -81,7 +81,7 @@ void parse_forced_allreduce(std::string_view text, AllreduceOptions& options) {
 
 namespace {
 
-/// Whoever reads the message may not know that the variable is set.
+/// Names the variable: the reader of the message may not know that it is set.
 void read_variable(const std::string& text, AllreduceOptions& options) {
   try {
     parse_forced_allreduce(text, options);

@@ -32,7 +32,7 @@ std::string with_rank(const std::string& message, int rank) {
 }  // namespace
 
 void ContextState::enter_collective() {
-  // Publishes nothing but itself, to the ranks of this host: those that wait in vain tell who hasn't come.
+  // Publishes nothing but itself. Ranks of this host whose wait times out read it to name those that have not come.
   if (entered_ != nullptr) release_epoch(*entered_, entered_->epoch + 1);
   if (roll_call_) roll_call_->begin();
 }
@@ -42,13 +42,13 @@ void ContextState::answer_roll_call() {
 }
 
 std::vector<int> ContextState::silent_ranks() {
-  // As long as a rank may be late that began to wait at another time.
+  // Long enough for ranks that began to wait later.
   constexpr std::chrono::milliseconds patience{1000};
   return roll_call_ ? roll_call_->silent(patience) : std::vector<int>();
 }
 
-/// A collective call can't be cancelled: MPI still writes to its buffers when the late rank comes, so one
-/// that is given up leaves them behind.
+/// A collective call can't be cancelled: MPI still writes to its buffers when the late rank comes. The buffers of an abandoned call are
+/// therefore never freed.
 template <class Buffers>
 void ContextState::wait_collective(MPI_Request& request, std::unique_ptr<Buffers>& buffers,
                                    std::string_view operation) {
@@ -80,7 +80,7 @@ template std::vector<SharedRange> ContextState::gather(const SharedRange&, std::
 template std::vector<std::array<char, 128>> ContextState::gather(const std::array<char, 128>&,
                                                                  std::string_view);
 
-/// The refusal of the lowest rank that has one. Collective.
+/// The refusal of the lowest rank that refuses. Collective.
 std::string ContextState::first_refusal(const std::string& mine) {
   std::array<char, 256> text{};
   fmt::format_to_n(text.data(), text.size() - 1, "{}", mine);
@@ -147,7 +147,7 @@ std::string ContextState::describe_missing(std::string_view operation) {
                         entered_->epoch, seen);
   }
   if (!late.empty()) return fmt::format("{} to enter {}", late, operation);
-  // Ranks of other hosts publish nothing that is seen here, and one that has come may have stopped since.
+  // What ranks of other hosts publish can't be read here, and a rank that came may have stopped since.
   const std::vector<int> silent = silent_ranks();
   if (silent.empty()) return fmt::format("MPI to end {}, in which all ranks still wait", operation);
   return fmt::format("rank {} in {} (no answer)", fmt::join(silent, ", rank "), operation);
@@ -179,7 +179,7 @@ void ContextState::agree(const std::optional<Error>& failure, std::string_view o
     throw_failure_of(lowest.failed_rank, lowest.has_failed != 0, failure, operation);
 }
 
-/// The next collective calls of these ranks wouldn't match: MPI would end the program, or wait.
+/// The next collective calls of these ranks would not match: MPI would abort or wait forever.
 void ContextState::throw_different_operations(std::string_view operation) {
   std::array<char, 128> name{};
   operation.copy(name.data(), name.size() - 1);
@@ -190,7 +190,7 @@ void ContextState::throw_different_operations(std::string_view operation) {
                           names.front().data(), other - names.begin(), other->data()));
 }
 
-/// Throws one rank's failure on all.
+/// Throws the failure of one rank on all ranks.
 void ContextState::throw_failure_of(int failed, bool have_all_failed, const std::optional<Error>& own,
                                     std::string_view operation) {
   struct Message {
@@ -212,8 +212,8 @@ void ContextState::throw_failure_of(int failed, bool have_all_failed, const std:
   throw Error(static_cast<ErrorKind>(message.kind), message.text, message.native_code);
 }
 
-/// On a communicator of its own: on comm_ a call that another rank gave up may still be open, which this one would match;
-/// here it can only match another parting, where some ranks skip theirs.
+/// Uses a communicator of its own. On comm_ it could match a call that another rank has abandoned; here it can only match another
+/// parting, if some ranks skip theirs.
 void ContextState::try_barrier(std::chrono::milliseconds longest,
                                const std::function<void()>& progress) noexcept {
   int finalized = 0;
@@ -245,11 +245,11 @@ void ContextState::all_or_none(std::string_view operation, const std::function<v
   try {
     step();
   } catch (const Error& error) {
-    // A rank that ran out of time can't expect the others to agree with it in time.
+    // After a timeout the other ranks can't be expected to agree in time.
     if (error.kind() == ErrorKind::timeout) throw;
     failure = error;
   } catch (const std::exception& error) {
-    // Kokkos found no memory, say. The others must hear of that as well.
+    // Another exception, for example when Kokkos finds no memory. The other ranks must be told of that too.
     failure = Error(ErrorKind::unsupported, fmt::format("{}: {}", operation, error.what()));
   }
   agree(failure, operation);

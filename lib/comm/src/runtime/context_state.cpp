@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view context_construction = "the construction of a Context";
 
-/// Of a bad one all ranks hear together, once they can.
+/// An error in it is thrown on all ranks together, once they can communicate.
 std::chrono::milliseconds limit_or_default(std::chrono::milliseconds (*from_environment)()) {
   try {
     return from_environment();
@@ -28,7 +28,7 @@ std::chrono::milliseconds limit_or_default(std::chrono::milliseconds (*from_envi
   }
 }
 
-/// What MPI would end the process for, or crash on.
+/// Checks for errors at which MPI would abort or crash.
 void require_ranks(MPI_Comm comm) {
   int initialized = 0;
   MPI_Initialized(&initialized);
@@ -70,7 +70,7 @@ ContextState::ContextState(MPI_Comm comm, int device, std::any space)
   try {
     all_or_none(context_construction, check_environment);
   } catch (const Error& error) {
-    // All ranks are here, and nothing else has gone over them.
+    // All ranks are here, and no message was ever sent on these communicators.
     if (error.kind() != ErrorKind::timeout) free_communicators();
     throw;
   }
@@ -99,11 +99,11 @@ MPI_Comm ContextState::duplicate(MPI_Comm comm) {
   try {
     wait_request(duplicated, [] { return "all ranks to make a selvage::Context"; });
   } catch (const Error&) {
-    // MPI still writes to it if the late rank comes.
+    // MPI still writes to it when the late rank comes.
     static_cast<void>(result.release());
     throw;
   }
-  // Errors come back as codes, so that they can be thrown with what was being done.
+  // MPI then returns errors as codes, and they are thrown with the name of the call.
   check_mpi(MPI_Comm_set_errhandler(*result, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   return *result;
 }
@@ -123,10 +123,10 @@ void ContextState::free_communicators() noexcept {
   for (MPI_Comm* comm : {&parting_comm_, &users_comm_, &comm_}) MPI_Comm_free(comm);
 }
 
-/// Whether all ranks are here, and none has given up: only then is no message on its way over comm_. A freed
-/// communicator's id soon belongs to another, for which MPI takes a message that comes late: Open MPI 4.1 lends
-/// ids to the parent while ranks agree on one, and then waits forever for what it believes to be missing there.
-/// Asked on users_comm_, where no call of the library was ever given up that this one could match.
+/// Whether all ranks are here and none has abandoned a call: only then is no message underway on comm_. MPI soon gives the id of a freed
+/// communicator to another, and would take a late message for one of the new communicator. Open MPI 4.1 also lends ids to
+/// the parent while ranks agree on one, and then waits forever for a message that it believes to be missing there. The vote is taken on
+/// users_comm_, where the library has never abandoned a call that it could match.
 bool ContextState::all_part_in_order() noexcept {
   struct Votes {
     int mine;
@@ -138,14 +138,14 @@ bool ContextState::all_part_in_order() noexcept {
       MPI_SUCCESS) {
     return false;
   }
-  // Who has given up knows the outcome. Votes that are not waited for stay, since MPI still writes to them.
+  // A rank that has abandoned a call knows the outcome. Memory of votes that it doesn't wait for is not freed: MPI still writes to it.
   if (is_broken_ || !completes_within(parting_time, request, [] {})) return false;
   const bool in_order = votes->lowest != 0;
   delete votes;
   return in_order;
 }
 
-/// Each rank publishes one block and maps those of its host; one failure anywhere turns mapping off for all.
+/// Each rank publishes one block and maps those of the other ranks of its host. A failure on any rank switches mapping off for all.
 void ContextState::probe_mappings() {
   SharedRange mine;
   std::string refusal;
@@ -237,7 +237,7 @@ std::optional<SharedRange> ContextState::name_memory(const void* data, std::size
 }
 
 Tags::~Tags() {
-  // What was given up may leave messages behind, which a later object of the same tags would take for its own.
+  // After an abandoned operation messages may remain, which a later object with the same tags would take for its own.
   if (context_ != nullptr && !context_->is_broken_) context_->tags_->give_back(first_);
 }
 
@@ -260,7 +260,7 @@ int ContextState::take_tags(int count) {
           count, largest_tag(comm_), counted(tags_->taken().size(), "object")));
 }
 
-/// Frees what all ranks have given back. A message that came for nobody keeps its tags.
+/// Frees the tags that all ranks have given back. Tags of a message that nobody has received stay taken.
 void ContextState::recycle_tags() {
   const auto taken = tags_->taken();
   std::vector<int> given_back = tags_->given_back();

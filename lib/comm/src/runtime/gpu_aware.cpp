@@ -38,8 +38,8 @@ bool is_loaded(std::string_view library) {
   return dl_iterate_phdr(has_name, &library) != 0;
 }
 
-/// Open MPI answers by how it was built, and so says no where messages go through a UCX that takes device
-/// pointers. It unloads the ways that it doesn't use, and UCX loads its CUDA part only where it finds a GPU.
+/// Open MPI's own answer depends on how it was built, so it is "no" even where messages go through a UCX that takes device pointers. It
+/// unloads components that it doesn't use, and UCX loads its CUDA component only if it finds a GPU.
 bool goes_through_ucx_with_cuda() {
   if (!is_loaded("/mca_pml_ucx.so") || !is_loaded("/libuct_cuda.so")) return false;
   const auto allowed = environment_text("UCX_TLS");

@@ -14,7 +14,7 @@ void RollCall::answer() {
   if (++polls_ % polls_per_look == 0) answer_now();
 }
 
-/// Who asks waits, too.
+/// A rank that asks is itself waiting.
 void RollCall::answer_now() {
   receive_from_all(question_tag_, true);
 }
@@ -32,7 +32,7 @@ void RollCall::receive_from_all(int tag, bool replies) {
   }
 }
 
-/// Without bytes: nothing needs to stay for who never receives it.
+/// Empty messages need no memory that would have to stay for a rank that never receives them.
 void RollCall::send(int rank, int tag) {
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Isend(nullptr, 0, MPI_BYTE, rank, tag, comm_, &request), "MPI_Isend");

@@ -55,7 +55,7 @@ std::optional<CopySchedule::Assignment> CopySchedule::next() {
   return assignment;
 }
 
-/// The last one could linger for long, and nothing else tells anything about its mechanism.
+/// The last copy could take long, and nothing is known about the speed of its mechanism.
 std::optional<CopySchedule::Assignment> CopySchedule::last_again() {
   if (!is_dynamic_ || pending_ != 1) return std::nullopt;
   const auto last =

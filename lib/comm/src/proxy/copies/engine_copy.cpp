@@ -12,7 +12,7 @@ struct PitchedAxis {
   std::int64_t target_stride;
 };
 
-/// What CUDA takes for a pitch; see cudaDevAttrMaxPitch.
+/// The largest pitch that CUDA accepts; see cudaDevAttrMaxPitch.
 constexpr std::int64_t largest_pitch = std::numeric_limits<std::int32_t>::max();
 
 bool is_pitch(const PitchedAxis& axis, std::int64_t row_bytes) {
@@ -27,14 +27,14 @@ bool is_slice(const PitchedAxis& axis, const PitchedAxis& rows) {
   return fits(axis.source_stride, rows.source_stride) && fits(axis.target_stride, rows.target_stride);
 }
 
-/// Which axes one copy takes; axis 4 stands for none.
+/// The axes that one copy covers; 4 means none.
 struct Choice {
   std::size_t rows = 4;
   std::size_t slices = 4;
   std::int64_t extent = 1;
 };
 
-/// The axes that leave the fewest copies.
+/// Chooses the axes with which the box takes the fewest copies.
 Choice choose(const std::vector<PitchedAxis>& axes, std::int64_t row_bytes) {
   Choice best;
   const auto consider = [&](const Choice& choice) {
@@ -64,7 +64,7 @@ void append(const EngineCopy& copy, std::vector<EngineCopy>& copies) {
   }
 }
 
-/// One copy per index of the axes that are left.
+/// Appends one copy per index of the remaining axes.
 void append_each(EngineCopy copy, std::vector<PitchedAxis> axes, std::vector<EngineCopy>& copies) {
   if (axes.empty()) return append(copy, copies);
   const PitchedAxis axis = axes.front();

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int lanes_of_a_copier = 4;
 constexpr std::size_t bytes_of_a_lane = std::size_t{4} << 20;
-/// A dynamic copy has at least so many pieces, where lanes hold them: the difference of two counts needs room to grow.
+/// The least number of pieces of a dynamic copy, if lanes are large enough: the difference of two counts needs several pieces to grow.
 constexpr std::size_t pieces_of_a_copy = 32;
 constexpr std::size_t piece_alignment = 4096;
 
@@ -109,7 +109,7 @@ void SplitCopy::poll_direct() {
   }
 }
 
-/// From the host memory on, unless the direct way has taken the piece over.
+/// Copies a piece from host memory to its target, unless the direct path has copied it meanwhile.
 void SplitCopy::poll_lane(std::size_t lane) {
   Way& way = ways_[lane];
   Copier& copier = *lanes_[lane].copier;
@@ -198,7 +198,7 @@ void MultipathCopier::progress() {
   }
 }
 
-/// All ways begin when what was asked for before is done: they keep no order among each other.
+/// All paths begin when the copies before are complete, because there is no order between paths.
 bool MultipathCopier::is_split_over(const Step& step) {
   if (!running_) {
     if (!before_split_) before_split_ = direct_->mark();
