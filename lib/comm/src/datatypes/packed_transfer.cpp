@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t part_alignment = 16;
 
-/// The parts of one way in one block, of one field.
+/// The parts of one direction, in one block of one field.
 PackedBlock pack_parts(const MessageParts& messages, const std::vector<TransferPart>& parts, bool outgoing) {
   std::vector<std::int64_t> begins{0};
   for (const TransferPart& part : parts)

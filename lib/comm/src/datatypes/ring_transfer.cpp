@@ -17,23 +17,23 @@ namespace selvage::detail {
 namespace {
 
 constexpr std::uint64_t slots = 8;
-/// What one call of progress() moves of one direction at most, so that no partner waits for the others' ends.
+/// The largest number of units that one call of progress() moves in one direction, so that no partner waits until others are done.
 constexpr std::uint64_t most_at_once = slots - 1;
 
-/// One direction of a pair, in host memory that both map. Counts of units, which only grow.
+/// The flags of one direction of a pair, in host memory that both map. They count units and only grow.
 struct UnitRing {
   Flag filled;  ///< released by the sender: so many units are in the ring, or were
   Flag freed;   ///< released by the receiver: so many may be overwritten
 };
 
-/// What a receiver tells its sender of a ring. Travels in a message.
+/// Describes a ring to its sender. The receiver sends it in a message.
 struct RingCard {
   SharedRange range = {};
   std::uint64_t unit_bytes = 0;
 };
 
-/// One direction, at one of its ends: the message in units, each in its slot. A message begins with the first slot, so
-/// that a unit has one place.
+/// One end of one direction: the message is divided into units, each of which has a slot. A message begins with the first slot, so a unit
+/// always has the same slot.
 class RingEnd {
  public:
   RingEnd(const Executor& executor, const std::vector<TransferPart>& parts, bool is_outgoing)
@@ -57,7 +57,7 @@ class RingEnd {
 
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
 
-  /// Of a device: all is packed when it returns.
+  /// On a GPU it packs the whole message.
   void start(const Step& step) {
     next_ = 0;
     is_over_ = units_ == 0;
@@ -65,7 +65,7 @@ class RingEnd {
     if (!on_host_ && is_outgoing_ && units_ > 0) copies_.front()->enqueue(step.executor);
   }
 
-  /// Moves what there is room for, or what has come. \return whether nothing is left to do
+  /// Moves the units that have free slots, or that have arrived. \return whether nothing is left to do
   bool progress(const Step& step) {
     if (is_over_) return true;
     for (std::uint64_t moved = 0; moved < most_at_once && next_ < units_ && is_open(step.epoch); ++moved)
@@ -120,8 +120,8 @@ class RingEnd {
     return has_reached(acquire_epoch(ring_->filled), before(epoch) + next_ + 1);
   }
 
-  /// The flag publishes the unit to the receiver, or its slot to the sender: on a device behind the copy, which is not
-  /// waited for.
+  /// The flag publishes the unit to the receiver, or its slot to the sender. On a GPU the stream writes it after the copy, which nobody waits
+  /// for here.
   void move(const Step& step) {
     Flag& flag = is_outgoing_ ? ring_->filled : ring_->freed;
     const std::uint64_t count = before(step.epoch) + next_ + 1;
@@ -175,7 +175,7 @@ class RingTransfer final : public Link {
     connect(parts);
   }
 
-  /// What a GPU still copies is left behind.
+  /// Memory that a GPU still copies is never freed.
   ~RingTransfer() override {
     const bool has_sent = retire(std::move(outward_), timeout_);
     const bool has_received = retire(std::move(inward_), timeout_);
@@ -189,7 +189,7 @@ class RingTransfer final : public Link {
       peer.out.start(step);
       peer.in.start(step);
     }
-    // The copiers read what was packed outside the instance's order.
+    // The copiers read what was packed, and are not ordered with the instance.
     if (!on_host_) step.executor.fence();
     for (Peer& peer : peers_) peer.out.progress(step);
   }
@@ -252,7 +252,7 @@ class RingTransfer final : public Link {
     card.range = *name;
     return card;
   }
-  /// The paper's: the bus wants long units, caches short ones (Ji et al., V-A).
+  /// The sizes of the paper: long units for the bus, short ones for caches (Ji et al., V-A).
   [[nodiscard]] static std::uint64_t tuned_unit(const Partner& partner) {
     bool on_device = false;
     for (const TransferPart& part : partner.receives) on_device |= part.memory.memory == MemoryKind::device;

@@ -13,7 +13,7 @@
 namespace selvage::detail {
 namespace {
 
-/// Shorter blocks in the mean are scattered.
+/// Elements count as scattered if their blocks are shorter than this on average.
 constexpr std::int64_t least_block_bytes = 32;
 
 bool is_on_host(const PairFacts& facts) {
@@ -45,8 +45,8 @@ std::string refuse_direct_initiation(Initiation initiation, const PairFacts& fac
   return refusal.empty() ? refuse_mpi_direct_initiation(initiation, facts, on_host) : refusal;
 }
 
-/// In the order of preference. Each element that peers of a host scatter costs a line that the other core holds, twice;
-/// a unit's lines go over once.
+/// In the order of preference. Each scattered element that a peer stores moves a cache line from the other core and back; the lines of a unit
+/// of the ring move once.
 constexpr std::array transfer_candidates{
     LinkCandidate{Transport::ring, "same host, scattered elements", refuse_ring, refuse_ring_initiation,
                   is_scattered_on_host},

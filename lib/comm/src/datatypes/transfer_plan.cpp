@@ -97,7 +97,7 @@ TransferPlan::TransferPlan(std::shared_ptr<ContextState> context, const Executor
 }
 
 TransferPlan::~TransferPlan() {
-  // A transfer in flight, above all one that failed, leaves messages behind.
+  // A transfer that is underway, or that failed, may leave messages behind.
   if (in_flight_) context_->mark_broken();
   for (const auto& link : links_) link->unmap();
   if (!on_host_) context_->try_barrier();
@@ -143,7 +143,7 @@ TransferPart TransferPlan::flatten_end(const TransferEnd& end, const char* what)
   return {end.memory, layouts_.flatten(type), type.size(), type.signature()};
 }
 
-/// Flags lie where this rank's kernels, or its host, poll fastest.
+/// Flags lie in the memory that this rank's kernels, or its host, poll fastest.
 void TransferPlan::lay_out_flags(const Executor& executor) {
   const std::size_t bytes = std::max<std::size_t>(partners_.size(), 1) * sizeof(Flags);
   flags_ = allocate_mappable(*context_, executor, bytes);
@@ -210,7 +210,7 @@ PartCard TransferPlan::card_of(const TransferPart& part) const {
   return card;
 }
 
-/// One message each way: what this rank sends, then what it receives.
+/// Exchanges one message in each direction: the parts that this rank sends, then those that it receives.
 void TransferPlan::swap_cards(int tag) {
   std::vector<CardsFor<PartCard>> mine;
   for (const Partner& partner : partners_) {
@@ -247,7 +247,7 @@ void TransferPlan::require_matching(const Partner& partner) const {
 std::int64_t TransferPlan::mean_block_bytes(const Partner& partner) {
   std::int64_t bytes = 0;
   std::int64_t blocks = 0;
-  // What is cut by either side's layout is cut.
+  // A block ends where either layout ends one.
   const auto add = [&](const TransferPart& mine, const PartCard& theirs) {
     bytes += mine.bytes;
     blocks += std::max(blocks_in(mine.layout), theirs.blocks);
@@ -311,7 +311,7 @@ void TransferPlan::make_links(const Executor& executor, const TransferOptions& o
   self_copy_ = make_run_copy(executor, placed);
 }
 
-/// One field, for the whole of it, and always with credits.
+/// The step of a transfer: one field, always with credits.
 Step TransferPlan::step_of(Executor& executor) const {
   return {.executor = executor,
           .epoch = epoch_,

@@ -64,7 +64,7 @@ Grid<D>::Grid(const Context& context, const GridOptions<D>& options) : context_(
       .rank_count = context.size()};
   const std::vector<int> ranks = detail::choose_process_grid(request);
   std::ranges::copy(ranks, options_.ranks.begin());
-  // Until there are places, rank i has place i.
+  // Until positions are chosen, rank i has position i.
   const auto traffic = [&] { return halo_traffic(1, 1, false, topo::Memory::host); };
   places_ = std::make_shared<const detail::GridPlaces>(
       detail::place_on_grid(*context.state(), ranks, options.reorder, traffic));

@@ -25,7 +25,7 @@ topo::Fabric fabric_of(const topo::Machine& machine, const MeasuredJob& job) {
                       : topo::fabric_from_machine(machine);
 }
 
-/// On rank 0.
+/// Called on rank 0.
 GridPlaces placed(const topo::Machine& machine, const MeasuredJob& job, const std::vector<int>& grid,
                   bool may_reorder, const std::function<topo::Traffic()>& traffic) {
   if (const auto said = environment_switch(variable); !said.value_or(may_reorder))

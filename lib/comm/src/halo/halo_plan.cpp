@@ -34,7 +34,7 @@ std::string direction_name(Direction direction, int axes) {
   return name;
 }
 
-/// What the options leave open, the environment may force.
+/// Environment variables may force what the options leave open.
 void follow_environment(HaloChoices& choices) {
   if (const auto forced = transport_from_environment(); forced && !choices.transport) {
     choices.transport = forced;
@@ -73,8 +73,8 @@ HaloPlan::HaloPlan(std::shared_ptr<ContextState> context, const Executor& execut
   make_transports(peers_, choices, executor, tags_.first());
 }
 
-/// An exchange in flight, above all one that failed, leaves messages behind. CUDA leaves it undefined to free what others
-/// map; ranks that map nobody's memory come here too, since no rank knows who does.
+/// An exchange that is underway, or that failed, may leave messages behind. Freeing GPU memory that others map is undefined in CUDA, so all
+/// ranks wait for each other; ranks that map no memory take part, since no rank knows which do.
 HaloPlan::~HaloPlan() {
   if (fields_in_flight_ != 0) context_->mark_broken();
   ports_.clear();
@@ -219,8 +219,8 @@ Step HaloPlan::begin(Executor& executor, std::uint64_t fields, bool reverse, boo
                 fmt::format("the exchange of epoch {} is still in flight: finish it first", epoch_));
   }
   if (fields == 0) throw Error(ErrorKind::usage, "name at least one View to exchange");
-  // The first exchange has no earlier one that proves anything, one View twice in a row doesn't alternate,
-  // and landing blocks of reductions are always the same.
+  // Credits are needed for the first exchange, for the same View twice in a row, and for reductions, whose landing blocks are always
+  // the same.
   guarded_ = reverse || epoch_ == 0 || (fields & previous_fields_) != 0;
   fields_in_flight_ = fields;
   previous_fields_ = fields;
@@ -244,7 +244,7 @@ void HaloPlan::check() {
   });
 }
 
-/// Why a port's kernels can't store into a neighbour's memory; empty where they can.
+/// Why a port's kernels can't store to a neighbour's memory; empty where they can.
 std::string HaloPlan::refuse_port_mapping(const PeerPlan& peer) const {
   if (peer.neighbour.rank == context_->rank()) return {};
   const bool is_mpi =
@@ -260,7 +260,7 @@ HaloPort HaloPlan::make_port(Executor& executor, std::span<const std::byte* cons
   context_->all_or_none(port_construction, [&] {
     for (const std::byte* address : addresses)
       chosen.push_back(static_cast<std::size_t>(std::countr_zero(field_bit(address))));
-    // A kernel that waits keeps its thread: the proxy needs one of its own, on hosts too.
+    // A waiting kernel occupies its thread, so the proxy needs one of its own, on hosts too.
     const std::string no_proxy = executor.runs_on_host() ? Proxy::thread_refusal() : Proxy::refusal(false);
     for (const PeerPlan& peer : peers_) {
       const std::string& refusal = refusals.emplace_back(refuse_port_mapping(peer));
@@ -274,7 +274,7 @@ HaloPort HaloPlan::make_port(Executor& executor, std::span<const std::byte* cons
   });
   has_relays = context_->extremes({has_relays ? 1 : 0}, port_construction).front().largest != 0;
   Tags tags = context_->lease_tags(tags_per_port);
-  // Ports end together: when one rank fails, no other keeps its own.
+  // If one rank fails to make its port, all ranks destroy theirs.
   std::unique_ptr<PortPlan> port;
   context_->all_or_none(port_construction, [&] {
     port = std::make_unique<PortPlan>(PortParts{.context = *context_,
@@ -344,7 +344,7 @@ void HaloPlan::reduce(Executor& executor, Combiner& combiner, std::uint64_t fiel
   contributions_.clear();
   const auto field = static_cast<std::size_t>(std::countr_zero(fields));
   for (const auto& transport : transports_) transport->append_contributions(field, contributions_);
-  // By direction: the same order of additions whatever carried them and whoever came first.
+  // In the order of directions, so that the order of additions depends neither on transports nor on arrival.
   std::ranges::sort(contributions_, {}, &Contribution::direction);
   for (const Contribution& contribution : contributions_) combiner.combine(contribution.box);
 }

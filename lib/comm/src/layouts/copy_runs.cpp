@@ -11,7 +11,7 @@ void RunBuilder::add(const CopyRun& run) {
     add_block(run.source, run.target, run.bytes * run.count);
     return;
   }
-  // The first block may go on with what came before, the last one with what comes after.
+  // The first block may continue the block before it, and the last one may be continued by the block after it.
   add_block(run.source, run.target, run.bytes);
   if (run.count == 1) return;
   const std::int64_t last = run.count - 1;
@@ -97,7 +97,7 @@ class Cursor {
   std::int64_t offset_ = 0;
 };
 
-/// As much as one run can hold of what comes next on both sides.
+/// The longest run that covers what comes next on both sides.
 CopyRun next_run(Cursor& source, Cursor& target) {
   CopyRun run{.source = source.displacement(), .target = target.displacement()};
   if (source.at_block() && target.at_block() && source.block_bytes() == target.block_bytes()) {
@@ -146,7 +146,7 @@ std::vector<CopyRun> cut_packed(std::span<const CopyRun> runs, std::int64_t begi
       return std::clamp<std::int64_t>(at - run.target, 0, run.count * run.bytes);
     };
     const std::int64_t last = clip(end);
-    // Packed blocks follow each other: whole ones stay together, a cut one is alone.
+    // Packed blocks are contiguous: whole blocks stay in one run, and a cut block gets its own.
     for (std::int64_t at = clip(begin); at < last;) {
       const std::int64_t block = at / run.bytes;
       const std::int64_t offset = at % run.bytes;

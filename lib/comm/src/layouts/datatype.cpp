@@ -65,7 +65,7 @@ TypeSignature repeated(TypeSignature signature, std::int64_t count) {
 
 }  // namespace
 
-/// The size, bounds and signature of what is put together from placed types (MPI 3.1, 4.1.7).
+/// The size, bounds and signature of a type that consists of placed types (MPI 3.1, 4.1.7).
 class Datatype::ShapeSum {
  public:
   /// `count` of a shape, `stride` apart.
@@ -76,7 +76,7 @@ class Datatype::ShapeSum {
     const std::int64_t high = sum(displacement, std::max<std::int64_t>(0, reach));
     if (shape.size > 0)
       widen(sum_.first, sum_.last, sum(low, shape.first), sum(high, shape.last), sum_.size == 0);
-    // Bounds set by hand overrule those of all elements.
+    // If any bounds were set explicitly, only those count.
     if (shape.is_resized && !sum_.is_resized) has_bounds_ = false;
     if (shape.is_resized || !sum_.is_resized) {
       widen(sum_.lower, sum_.upper, sum(low, shape.lower), sum(high, shape.upper), !has_bounds_);

@@ -141,7 +141,7 @@ namespace {
 
 constexpr std::string_view layouts_name = "layouts";
 
-/// Without one, this rank's layouts stay its own.
+/// Without a pool, other ranks can't read this rank's layouts.
 LayoutCache::Pool own_pool(ContextState& context) {
   if (!context.mapping_refusal(MemoryKind::host).empty()) return {};
   try {

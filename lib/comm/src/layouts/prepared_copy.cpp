@@ -8,9 +8,9 @@
 namespace selvage::detail {
 namespace {
 
-/// Runs of fewer blocks than this are not worth a box, whose set-up costs as much as some blocks.
+/// Runs of fewer blocks are not copied as boxes, because the set-up of a box takes as long as several blocks.
 constexpr std::int64_t least_blocks_per_box = 4;
-/// Blocks from this length on are copied by a box: it may use all threads, and its set-up doesn't show.
+/// Blocks of at least this length are copied as boxes, which may use all threads; the set-up is then negligible.
 constexpr std::int64_t long_block_bytes = 1024;
 
 /// Single short blocks of one length, wherever they lie.
@@ -72,7 +72,7 @@ class HostRunCopy final : public PreparedCopy {
 
   void enqueue(Executor& executor) const override {
     executor.copy(boxes_);
-    // What was enqueued on a host instance before has happened.
+    // On hosts, work enqueued before is complete.
     for (const ScatteredBlocks& scattered : scattered_) copy_scattered(scattered);
   }
 

@@ -34,8 +34,7 @@ MpiMessages::MpiMessages(const MessageParts& parts, std::vector<PackedPeer> peer
   statuses_.resize(most);
 }
 
-/// Requests that a timeout left behind must not write into memory that is about to be freed, nor read it: what they
-/// use stays, unless they can be called off.
+/// After a timeout, requests that can't be cancelled may still read or write their memory, which is then never freed.
 MpiMessages::~MpiMessages() {
   int finalized = 0;
   MPI_Finalized(&finalized);
@@ -63,7 +62,7 @@ void MpiMessages::start(const Step& step) {
   send_ranks_.clear();
   receives_.clear();
   expected_.clear();
-  // A device may still unpack, or fold in, what the previous exchange received into the same blocks.
+  // A GPU may still unpack or add what the previous exchange has received in the same blocks.
   const bool asynchronous = !step.executor.runs_on_host();
   if (initiation_ == Initiation::host || asynchronous) step.executor.fence();
   post_receives(step);
@@ -91,7 +90,7 @@ void MpiMessages::pack(const Step& step) {
     }
     if (staged_) step.executor.stage_out(block.wire.data, block.packed.data, block.bytes());
   }
-  // MPI reads the blocks outside the instance's order.
+  // MPI reads the blocks, and is not ordered with the instance.
   if (!step.executor.runs_on_host()) step.executor.fence();
 }
 
@@ -132,7 +131,7 @@ void MpiMessages::receive_some(const Step& step) {
   }
 }
 
-/// A message of another length shows that ranks exchange different Views, or different ways.
+/// A message of an unexpected length shows that ranks exchange different Views, or in different directions.
 void MpiMessages::require_whole(const Step& step, const Message& message, const MPI_Status& status,
                                 bool failed) const {
   int error_class = MPI_SUCCESS;

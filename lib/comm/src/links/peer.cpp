@@ -12,7 +12,7 @@
 namespace selvage::detail {
 namespace {
 
-/// One neighbour, and how far this epoch's traffic with it has come.
+/// One neighbour, and the progress of this epoch's exchange with it.
 struct Peer {
   PeerLink link;
   bool sent = true;
@@ -78,7 +78,7 @@ class PeerTransport final : public Link {
   }
 
  private:
-  /// Field by field: the bounce block holds one.
+  /// Handles one field at a time, because the bounce block holds one.
   static void put(const Step& step, const Routes& routes) {
     const auto& puts = routes.puts[step.epoch % 2];
     for (std::size_t field = 0; field < puts.size(); ++field) {

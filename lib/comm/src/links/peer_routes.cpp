@@ -13,7 +13,7 @@ const Boundary& boundary_along(const Neighbour& neighbour, Direction direction) 
   return *std::ranges::find(neighbour.boundaries, direction, &Boundary::direction);
 }
 
-/// Bytes that lie together on both sides.
+/// The number of bytes that are contiguous on both sides.
 CopyBox block_copy(const std::byte* source, std::byte* target, const Packing::Slot& slot,
                    std::int64_t element_bytes) {
   const Region row{.begin = {}, .extents = {1, 1, 1, slot.region.elements()}};
@@ -44,7 +44,7 @@ class RouteMaker {
   }
 
  private:
-  /// Both ranks ask this of the same region with the same layouts, and so agree.
+  /// Both ranks of a pair call this for the same region and layouts, and so get the same answer.
   [[nodiscard]] bool goes_directly(const Packing::Slot& slot, const Layout& source,
                                    const Layout& target) const {
     const Region whole{.begin = {}, .extents = slot.region.extents};

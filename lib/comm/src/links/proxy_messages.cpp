@@ -38,7 +38,7 @@ ProxyMessages::~ProxyMessages() {
   unmap();
 }
 
-/// What kernels, the proxy or MPI still read or write after a timeout must not be freed.
+/// Memory that kernels, the proxy or MPI still use after a timeout is never freed.
 void ProxyMessages::unmap() noexcept {
   if (!line_) return;
   const bool has_drained = !device_channel_ || device_channel_->drain(context_.timeout());
@@ -58,7 +58,7 @@ void ProxyMessages::unmap() noexcept {
   static_cast<void>(new std::vector<PackedPeer>(std::move(peers_)));
 }
 
-/// Per peer and field: sent and received, forth and in reverse, as far as there is anything to send.
+/// Makes the messages of each peer and field: sent and received, forward and in reverse, without those of no bytes.
 std::vector<PlannedMessage> ProxyMessages::plan_messages(const MessageParts& parts) const {
   std::vector<PlannedMessage> messages;
   for (std::uint32_t index = 0; index < peers_.size(); ++index) {

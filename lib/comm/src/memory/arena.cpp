@@ -65,7 +65,7 @@ Mapping::Mapping(int file, std::size_t bytes) : bytes_(bytes) {
   void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (address == MAP_FAILED) throw_errno(fmt::format("cannot map {} bytes of shared memory", bytes));
   data_ = static_cast<std::byte*>(address);
-  // Only a hint: without huge pages a stencil pays for the misses, but is right.
+  // Only a hint: without huge pages a stencil is slower, because it misses the TLB more often.
   madvise(address, bytes, MADV_HUGEPAGE);
 }
 

@@ -24,7 +24,7 @@ class KernelLists final : public LaunchedLists {
   void fail(const ListStep& step) override;
 
  private:
-  /// Cards on their way between ranks whose blocks grow.
+  /// Messages that are underway between ranks whose blocks grow.
   struct Growth {
     struct Card {
       Peer* peer;
@@ -51,7 +51,7 @@ class KernelLists final : public LaunchedLists {
   std::vector<std::shared_ptr<void>> mappings_;  ///< of others' flags and blocks, old blocks too
 };
 
-/// Mappings are closed before any owner frees what is mapped: CUDA leaves the other order undefined.
+/// Mappings are closed before any owner frees the memory: the other order is undefined in CUDA.
 KernelLists::~KernelLists() {
   if (on_host_) return;
   fence_all("comm: before a list's mappings are closed");
@@ -80,8 +80,8 @@ void KernelLists::connect(std::span<ListLink* const> links, Executor& executor) 
   }
 }
 
-/// Both ranks know from their lists and fields whose blocks are too small. Old ones stay, and stay mapped: a captured
-/// graph may still name them.
+/// Both ranks know from their lists and fields which blocks are too small. Old blocks are kept, and stay mapped, because captured graphs may
+/// still use them.
 void KernelLists::grow(const ListStep& step) {
   auto growth = std::make_unique<Growth>();
   bool grows = false;
@@ -169,7 +169,7 @@ void KernelLists::cancel(Growth& growth) {
   }
 }
 
-/// A rank that has put without making room does something else.
+/// A rank that has put without growing its block is calling another operation.
 void KernelLists::require_same_operation(const Peer& peer, const ListStep& step) const {
   const std::uint64_t epoch = epoch_ + 1;
   if (!has_reached(arrived_epoch(peer), epoch)) return;
@@ -193,7 +193,7 @@ ListFailure KernelLists::failure_of(const Peer& peer, std::uint64_t) const {
   return failure;
 }
 
-/// Instead of a kernel's put.
+/// Puts from the host, instead of a kernel.
 void KernelLists::release_header(const Peer& peer, const ListHeader& header, std::uint64_t epoch) const {
   write(&peer.remote->headers[epoch % 2], &header, sizeof header);
   // Publishes to the other rank's kernel: the header, and a failure's text. Each copy to a GPU has ended before the next.
@@ -204,7 +204,7 @@ void KernelLists::release_header(const Peer& peer, const ListHeader& header, std
   }
 }
 
-/// Others may wait in a rebuild, for words, or in a kernel.
+/// Other ranks may wait in a rebuild for a message, or in a kernel.
 void KernelLists::fail(const ListStep& step) {
   words_->fail(step);
   if (fault_ == nullptr) return;
@@ -212,7 +212,7 @@ void KernelLists::fail(const ListStep& step) {
   tell(*step.failure);
 }
 
-/// In place of the next operation's particles.
+/// Sent instead of the particles of the next operation.
 void KernelLists::tell(const Error& error) const {
   ListFailure failure{.kind = static_cast<std::int32_t>(error.kind()), .text = {}};
   error.message().copy(failure.text.data(), failure.text.size() - 1);

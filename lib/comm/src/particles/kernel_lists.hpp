@@ -7,8 +7,8 @@
 namespace selvage::detail {
 
 /// Lists whose kernels pack, signal and wait, so that the host only enqueues kernels. The host does more in two cases: when blocks must
-/// grow, which both ranks of a link know from their lists and fields, and when a rank reports an error instead of sending particles, which
-/// it does by MPI.
+/// grow, which both ranks of a link know from their lists and fields, and for headers without particles, of rebuilds and failures, which go
+/// by MPI.
 class KernelListPath : public ListPath {
  public:
   /// Sets the link from this rank to itself.

@@ -37,7 +37,7 @@ void LaunchedLists::look_at_state(Executor& executor) {
   if (fault_ != nullptr) state_.start_to_host(executor);
 }
 
-/// A rebuild is an epoch too, so that epochs are the plan's as long as no graph is replayed.
+/// A rebuild counts as an epoch too, so that epochs equal those of the plan as long as no graph is replayed.
 void LaunchedLists::take_lists(bool with_self, Executor& executor) {
   if (fault_ == nullptr) {
     fault_memory_ = executor.allocate_staging(sizeof(ListFault));
@@ -45,7 +45,7 @@ void LaunchedLists::take_lists(bool with_self, Executor& executor) {
     *state_.reserve<ListState>(1, executor) = {};
   }
   check();
-  // Graphs may have gone on since the host last knew.
+  // Replays of graphs may have advanced the epoch since the host read it last.
   epoch_ = ++state_.host<ListState>()->epoch;
   state_.to_kernels(executor);
   with_self_ = with_self;
@@ -75,7 +75,7 @@ ListPeer LaunchedLists::row_of(const Peer& peer) const {
           .ring = 0};
 }
 
-/// After a fence: kernels may still have read the table, and copies its image.
+/// Call it after a fence, because kernels may use the table, and copies its image, until then.
 void LaunchedLists::upload(Executor& executor) {
   served_.clear();
   for (std::size_t i = 0; i < peers_.size(); ++i) {

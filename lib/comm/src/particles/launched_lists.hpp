@@ -14,7 +14,7 @@
 namespace selvage::detail {
 
 /// What KernelListPaths have in common, whether peers or the proxy carry the particles: the table of links for kernels, the state that
-/// kernels keep, and the errors that they report. Errors that a rank reports instead of sending particles go by MPI.
+/// kernels keep, and the errors that they report. Headers without particles, of rebuilds and failures, go by MPI.
 class LaunchedLists : public KernelListPath {
  public:
   void connect_self(ListLink& self, Executor& executor) override;

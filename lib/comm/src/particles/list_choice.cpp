@@ -19,7 +19,7 @@ std::string refuse_list_peer(Initiation initiation, const PairFacts& /*facts*/, 
 std::string refuse_list_messages(Initiation initiation, const PairFacts& /*facts*/, bool on_host) {
   switch (initiation) {
     case Initiation::queue:
-      // A kernel that waits keeps its thread: the proxy needs one of its own, on hosts too.
+      // A waiting kernel occupies its thread, so the proxy needs one of its own, on hosts too.
       return on_host ? Proxy::thread_refusal() : Proxy::refusal(false);
     case Initiation::kernel:
       return "no kernel starts messages of lists";

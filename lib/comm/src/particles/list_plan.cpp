@@ -47,13 +47,14 @@ ListPlan::ListPlan(std::shared_ptr<ContextState> context, Executor& executor, co
   if (options.neighbours) name_neighbours(executor, *options.neighbours);
 }
 
-/// On GPUs they can't but, and where the user says so: on hosts other threads' kernels would wait for cores.
+/// On GPUs this is the only way. On hosts it is used only if the user asks for it, because waiting kernels would occupy cores that other
+/// threads need.
 bool ListPlan::may_use_kernels() const {
   const bool may_be_peers = request_.transport.choice.value_or(Transport::peer) == Transport::peer;
   return may_be_peers && !is_queued() && (!on_host_ || request_.initiation.choice == Initiation::kernel);
 }
 
-/// What is in flight, above all where it failed, leaves messages behind.
+/// An operation that is underway, or that failed, may leave messages behind.
 ListPlan::~ListPlan() {
   if (in_flight_) context_->mark_broken();
   port_.reset();
@@ -148,7 +149,7 @@ Path ListPlan::choose_path(int rank, bool on_host) const {
   return choose_list_path(facts, request_, on_host);
 }
 
-/// Collective over the context's ranks: nobody goes on, and frees what others map, before they have.
+/// Collective over the context's ranks: no rank continues, and frees memory that others map, before all have come here.
 void ListPlan::connect(Executor& executor, const std::vector<int>& ranks) {
   context_->all_or_none(fmt::format("the construction of a {}", name()), [&] {
     std::optional<Error> refusal;
@@ -160,7 +161,7 @@ void ListPlan::connect(Executor& executor, const std::vector<int>& ranks) {
         fences_first_ = fences_first_ || path.initiation == Initiation::host;
         chosen_[rank] = path;
       } catch (const Error& error) {
-        // The other rank refuses too; those that don't wait for this one's cards.
+        // The other rank refuses too. Ranks that don't refuse wait for this rank's cards.
         if (!refusal) refusal = error;
       }
     }
@@ -218,7 +219,7 @@ ListPortTable ListPlan::open_port(Executor& executor, std::size_t element_bytes)
         "other's memory, by the peer transport, and on hosts the initiation kernel");
   }
   begin(executor);
-  // Kernels may still use the table of before; a rebuild has waited for them.
+  // Kernels may still use the last table; a rebuild has waited for them.
   if (!std::exchange(fenced_for_port_, false)) executor.fence();
   ListPortTable table;
   noting_failure([&] {
@@ -288,7 +289,7 @@ void ListPlan::exchange(Executor& executor, ListMover& mover, ListOperation oper
   end_in_kernels(step);
 }
 
-/// Where nothing runs later than it is given, kernels have ended.
+/// On execution spaces that complete work at once, kernels have ended.
 void ListPlan::end_in_kernels(const ListStep& step) {
   if (fences_first_) step.executor.fence();
   if (fences_first_ || on_host_) check();
@@ -311,14 +312,15 @@ void ListPlan::run(const ListStep& step) {
   });
 }
 
-/// Everything is packed before anything is unpacked: a migration unpacks where it has packed.
+/// Everything is packed before anything is unpacked, because a migration unpacks to the memory from which it packs.
 bool ListPlan::poll(const ListStep& step) {
   bool done = true;
   for (const auto& [transport, path] : paths_) done = path->put(step) && done;
   if (!done) return false;
   self_path_->progress(step, arrivals_);
   for (const auto& [transport, path] : paths_) done = path->progress(step, arrivals_) && done;
-  // What comes early is unpacked while the rest is on its way; additions have an order, and devices one kernel for all.
+  // Blocks that arrive early are unpacked while others are underway. Exceptions: additions, whose order is fixed, and GPUs, where one kernel
+  // unpacks all blocks.
   if (on_host_ && step.operation != ListOperation::scatter_add) unpack(step);
   return done;
 }
@@ -365,7 +367,7 @@ std::string ListPlan::explain() const {
         text += fmt::format("  rank {}: copy, {} entries; this rank itself\n", link->rank, link->out.count);
       continue;
     }
-    // No path: a rebuild has failed.
+    // There is no path if a rebuild has failed.
     if (!chosen_.contains(link->rank)) continue;
     const Path& path = chosen_.at(link->rank);
     text += fmt::format("  rank {}: {}, {}, {} out, {} in; {}\n", link->rank, to_string(path.transport),

@@ -23,7 +23,7 @@ constexpr std::int64_t alignment = 128;
 ListPortPlan::ListPortPlan(ContextState& context, int card_tag, bool on_host)
     : context_(context), card_tag_(card_tag), on_host_(on_host) {}
 
-/// Mappings are closed before any owner frees what is mapped: CUDA leaves the other order undefined.
+/// Mappings are closed before any owner frees the memory: the other order is undefined in CUDA.
 ListPortPlan::~ListPortPlan() {
   if (on_host_) return;
   fence_all("comm: before a list port's mappings are closed");
@@ -72,7 +72,7 @@ void ListPortPlan::reserve(const ListIndex& index, std::size_t element_bytes, Ex
   ghosts_ = ghosts.range;
 }
 
-/// Flags are by row, so that kernels find them without a table.
+/// Flags are indexed by row, so kernels find them without a table.
 ListPortPlan::Card ListPortPlan::card_for(const ListLink& link, std::size_t row,
                                           std::size_t element_bytes) const {
   Card card{ghosts_, to_odd_epochs_, arrived_, static_cast<std::int64_t>(element_bytes)};
@@ -100,7 +100,7 @@ std::vector<ListPortPlan::Card> ListPortPlan::swap_cards(std::span<const ListLin
 
 void ListPortPlan::upload(std::span<const ListLink* const> served, std::span<const Card> cards,
                           Executor& executor) {
-  // Those of before go when these are there, so that what stays mapped isn't mapped anew.
+  // The last mappings are closed after the new ones are made, so that memory that is in both isn't mapped again.
   const auto before = std::exchange(mappings_, {});
   ListPortPeer* peers = peers_.reserve<ListPortPeer>(std::max<std::size_t>(1, served.size()), executor);
   for (std::size_t i = 0; i < served.size(); ++i) {

@@ -1,4 +1,4 @@
-// How a ListPlan takes new lists: checks them, groups them by rank, and learns what others will send.
+// Sets new lists of a ListPlan: checks them, groups them by rank, and finds out what other ranks will send.
 #include "list_plan.hpp"
 #include "runtime/context_state.hpp"
 
@@ -70,7 +70,7 @@ void ListPlan::require_valid(const ListSource& source, std::int64_t owned, int f
               fmt::format("{} is rank {}, which is none of its neighbours", where, entry.rank));
 }
 
-/// Waits: only the host can say which ranks get a bin.
+/// Waits for the GPU, because only the host can decide which ranks get a bin.
 void ListPlan::find_bins(Executor& executor, const ListSource& source, std::int64_t owned) {
   const int size = context_->size();
   named_.reserve<int>(static_cast<std::size_t>(size) + 1, executor);
@@ -87,8 +87,8 @@ void ListPlan::find_bins(Executor& executor, const ListSource& source, std::int6
   bin_of_rank_.to_kernels(executor);
 }
 
-/// Waits once for all that the host must know of a rebuild, and until nothing of before is in use any more: lists may be used
-/// on another instance then, the caller's go, and tables for kernels be written anew.
+/// Waits once for everything that the host must know of a rebuild, and until the last lists are no longer used. Afterwards lists may be used on
+/// another instance, the caller may free its Views, and tables for kernels may be overwritten.
 ListPlan::Grouped ListPlan::group(Executor& executor, const ListSource& source, std::int64_t owned) {
   require_countable(source, owned);
   if (!has_neighbours_) find_bins(executor, source, owned);
@@ -129,7 +129,7 @@ void ListPlan::take_over(const Grouped& grouped, std::int64_t owned) {
   self.in.count = self.out.count;
 }
 
-/// Between neighbours that are known: a header each way, over the link's own path.
+/// With named neighbours: exchanges a header in each direction, over the link's own path.
 void ListPlan::swap_counts(Executor& executor) {
   const ListStep step{executor, nullptr, ListOperation::rebuild, epoch_};
   arrivals_.clear();
@@ -160,7 +160,7 @@ void ListPlan::find_senders(Executor& executor, const Grouped& grouped) {
   connect(executor, others);
 }
 
-/// In the order of ranks; in a migration this rank's own come first.
+/// In the order of ranks. In a migration the particles of this rank come first.
 void ListPlan::place_arrivals() {
   std::int64_t placed = 0;
   const auto place = [&](ListLink& link) {

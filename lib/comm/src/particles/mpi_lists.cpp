@@ -18,7 +18,7 @@ namespace {
 class MpiLists final : public ListPath {
  public:
   MpiLists(ContextState& context, int tag, bool staged) : context_(context), tag_(tag), staged_(staged) {}
-  /// What MPI still reads or writes after a timeout stays.
+  /// Memory that MPI still uses after a timeout is never freed.
   ~MpiLists() override;
 
   void connect(std::span<ListLink* const> links, Executor&) override {
@@ -45,7 +45,7 @@ class MpiLists final : public ListPath {
     int received_bytes = 0;  ///< its length
   };
 
-  /// Whether MPI's memory is the kernels' own, which the host can't read.
+  /// Whether MPI is given GPU memory, which the host can't read.
   [[nodiscard]] bool hides_bytes(const ListStep& step) const {
     return !step.executor.runs_on_host() && !staged_ && step.moves_particles();
   }
@@ -88,7 +88,7 @@ MpiLists::~MpiLists() {
   }
 }
 
-/// On hosts the packed block lies in MPI's memory, behind the header.
+/// On hosts the packed block lies behind the header, in the memory that MPI is given.
 void MpiLists::reserve(Message& message, const ListStep& step, std::int64_t bytes) const {
   if (!step.executor.runs_on_host())
     message.packed.reserve<std::byte>(std::max<std::int64_t>(bytes, 1), step.executor);
@@ -99,7 +99,7 @@ void MpiLists::reserve(Message& message, const ListStep& step, std::int64_t byte
 }
 
 void MpiLists::start(const ListStep& step) {
-  // A device may still unpack what came before into the same blocks.
+  // A GPU may still unpack what was received in the same blocks before.
   if (!step.executor.runs_on_host()) step.executor.fence();
   for (Peer& peer : peers_) peer.awaits = has_message(step, step.received(*peer.link));
   is_packed_ = false;
@@ -133,7 +133,7 @@ void MpiLists::pack_all(const ListStep& step) {
     step.executor.stage_out(peer.out.wire.data + list_header_bytes, peer.out.packed.as<std::byte>(),
                             step.bytes(range));
   }
-  // MPI reads the blocks outside the instance's order.
+  // MPI reads the blocks, and is not ordered with the instance.
   if (!on_host) step.executor.fence();
 }
 
@@ -162,8 +162,8 @@ bool MpiLists::progress(const ListStep& step, std::vector<ListArrival>& arrivals
   return done;
 }
 
-/// A message is received once its length is known. Posted beforehand and too short, a receive has Open MPI 4.1 write past
-/// its end, where the sender's memory is read at once (CMA).
+/// A message is received when its length is known. If a receive is posted beforehand and is too short, Open MPI 4.1 writes past its end
+/// when it reads the sender's memory at once (CMA).
 bool MpiLists::receive(Peer& peer, const ListStep& step, std::vector<ListArrival>& arrivals) {
   if (peer.in.request == MPI_REQUEST_NULL && !begin_receive(peer, step)) return false;
   int completed = 0;
@@ -211,13 +211,13 @@ void MpiLists::require_whole(const Peer& peer, const ListStep& step) const {
                   step.epoch, peer.link->rank, peer.received_bytes, wanted));
 }
 
-/// Where MPI is given the kernels' own memory there is no room for words: the others run out of time.
+/// If MPI is given GPU memory, errors can't be sent; the other ranks time out.
 void MpiLists::fail(const ListStep& step) {
   ListFailure failure{.kind = static_cast<std::int32_t>(step.failure->kind()), .text = {}};
   step.failure->message().copy(failure.text.data(), failure.text.size() - 1);
   const ListHeader header{.operation = ListOperation::failure};
   for (Peer& peer : peers_) {
-    // Nobody receives what follows it, so nobody is waited for.
+    // The receiver takes no further message of this link, so nothing is waited for.
     auto* bytes = new std::array<std::byte, least_list_message_bytes>{};
     std::memcpy(bytes->data(), &header, sizeof header);
     std::memcpy(bytes->data() + list_header_bytes, &failure, sizeof failure);

@@ -117,7 +117,7 @@ void PeerLists::connect(std::span<ListLink* const> links, Executor& executor) {
   }
 }
 
-/// Both ranks know from their lists and fields that the block is too small, so that the old one isn't written any more.
+/// Both ranks know from their lists and fields that the block is too small, so the other rank no longer writes to the old one.
 void PeerLists::make_room(Peer& peer, const ListStep& step) {
   const std::int64_t bytes = step.bytes(step.received(*peer.link));
   Landing& landing = peer.landing;
@@ -144,11 +144,11 @@ bool PeerLists::has_room(Peer& peer, std::int64_t bytes) {
 void PeerLists::try_put(Peer& peer, const ListStep& step) {
   const ListRange& range = step.sent(*peer.link);
   const std::int64_t bytes = step.bytes(range);
-  // In this order: a rank makes room before it puts.
+  // In this order, because a rank grows its block before it puts.
   const bool other_has_put = has_arrived(peer, step);
   if (!has_room(peer, bytes)) {
     if (!other_has_put) return;
-    // It has put and made no room, so it does something else: both must find out.
+    // The rank has put without growing its block, so it calls another operation: both ranks must find out.
     release(peer, step, step.header(*peer.link));
     step.require_same(*peer.link, arrived_header(peer, step), peer.own->failure);
     peer.has_put = true;

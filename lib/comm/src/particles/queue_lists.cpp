@@ -15,7 +15,7 @@
 namespace selvage::detail {
 namespace {
 
-/// Commands of one link's ring: of each operation a send and a receive.
+/// Slots of one link's ring. Each operation needs two: a send and a receive.
 constexpr std::uint64_t ring_slots = 8;
 
 class QueueLists final : public LaunchedLists {
@@ -57,14 +57,14 @@ class QueueLists final : public LaunchedLists {
   MirroredBuffer port_;
 };
 
-/// What the proxy or MPI still reads or writes after a timeout must not be freed.
+/// Memory that the proxy or MPI still uses after a timeout is never freed.
 QueueLists::~QueueLists() {
   if (!on_host_) fence_all("comm: before a list's rings go");
   if (rings_ == nullptr || rings_->stop()) return;
   static_cast<void>(new std::vector<Buffer>(std::move(memory_)));
 }
 
-/// Flags lie in host memory, where the proxy reaches them.
+/// Flags lie in host memory, which the proxy can access.
 void QueueLists::connect(std::span<ListLink* const> links, Executor& executor) {
   words_->connect(links, executor);
   if (links.empty()) return;
@@ -79,7 +79,7 @@ void QueueLists::connect(std::span<ListLink* const> links, Executor& executor) {
   make_rings(executor);
 }
 
-/// Staging memory needn't be aligned as flags are.
+/// Staging memory may be aligned less strictly than flags.
 KernelListFlags* QueueLists::allocate_flags(std::size_t count, Executor& executor) {
   const std::size_t bytes = count * sizeof(KernelListFlags);
   std::size_t room = bytes + alignof(KernelListFlags);
@@ -113,20 +113,19 @@ void QueueLists::wait_until_idle() {
   }
 }
 
-/// After a fence. Who has received has sent, so the rings are empty; the last messages may still have to be accepted.
+/// Call it after a fence. A rank that has received has also sent, so the rings are empty; the last messages may not be complete yet.
 void QueueLists::take_lists(bool with_self, Executor& executor) {
   wait_until_idle();
   LaunchedLists::take_lists(with_self, executor);
   for (Peer& peer : peers_) {
     if (is_self(peer)) continue;
-    // Publishes to later kernels: nothing of before is underway. The proxy, which writes these words, is idle.
+    // Publishes to later kernels: no earlier message is underway. The proxy, which writes these words, is idle.
     release_epoch(peer.own->arrived, epoch_);
     release_epoch(peer.own->sent, epoch_);
   }
 }
 
-/// Both kinds of blocks are this rank's own. Old ones stay: the proxy may still send from them, and captured graphs name
-/// them.
+/// Both kinds of blocks belong to this rank. Old blocks are kept, because the proxy may still send from them and captured graphs use them.
 void QueueLists::grow(const ListStep& step) {
   const auto incoming = [&](const Peer& peer) { return needed(peer, step.bytes(step.received(*peer.link))); };
   const auto outgoing = [&](const Peer& peer) { return needed(peer, step.bytes(step.sent(*peer.link))); };
@@ -161,7 +160,7 @@ std::byte* QueueLists::allocate_blocks(std::int64_t block_bytes, Executor& execu
   return memory_.back().data;
 }
 
-/// Blocks begin with their header, so that both are one message.
+/// A block begins with its header, so that both are sent as one message.
 ListPeer QueueLists::row_of(const Peer& peer) const {
   if (is_self(peer)) return LaunchedLists::row_of(peer);
   const auto behind_header = [](std::byte* block) {
@@ -183,7 +182,7 @@ ListPeer QueueLists::row_of(const Peer& peer) const {
           .ring = static_cast<std::int32_t>(&peer - peers_.data())};
 }
 
-/// A message of words: others receive it in place of particles, in a rebuild or from their proxies.
+/// Sends an error, which other ranks receive instead of particles, in a rebuild or through their proxies.
 void QueueLists::fail(const ListStep& step) {
   if (fault_ != nullptr) read_epoch(step.executor);
   words_->fail(step);

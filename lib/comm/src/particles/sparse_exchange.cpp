@@ -13,7 +13,7 @@
 namespace selvage::detail {
 namespace {
 
-/// Kept when a wait runs out: MPI still reads the numbers of those who come late.
+/// Not freed after a timeout, because MPI still reads the numbers for late ranks.
 struct Sends {
   std::vector<SparseNumber> numbers;
   std::vector<MPI_Request> requests;

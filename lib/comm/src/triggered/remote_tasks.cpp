@@ -25,7 +25,7 @@ CommandRings::Sizes ring_sizes(std::uint64_t ranks) {
 
 }  // namespace
 
-/// What RemoteTasks own beside their window.
+/// The members of RemoteTasks other than the window.
 class TaskOwner {
  public:
   TaskOwner(std::shared_ptr<ContextState> context, const Executor& executor, const WindowState& window,
@@ -45,7 +45,7 @@ class TaskOwner {
   }
   TaskOwner(const TaskOwner&) = delete;
   TaskOwner& operator=(const TaskOwner&) = delete;
-  /// The last acknowledgements come after the calls that they are of.
+  /// The last acknowledgements arrive after their calls.
   ~TaskOwner() {
     context_->try_barrier();
     if (is_open_) service_.remove(runner_);
@@ -149,7 +149,7 @@ std::shared_ptr<detail::TaskOwner> RemoteTasks::make_owner(const detail::Executo
 }
 
 RemoteTasks::RemoteTasks(RemoteTasks&&) noexcept = default;
-/// Not in the order of members: what polls the window goes before it.
+/// The service that polls the window is destroyed before the window.
 RemoteTasks& RemoteTasks::operator=(RemoteTasks&& other) noexcept {
   owner_ = std::move(other.owner_);
   window_ = std::move(other.window_);

@@ -27,7 +27,7 @@ void TaskRunner::add(std::uint32_t index, RemoteTasks::Function function) {
 }
 
 bool TaskRunner::poll() {
-  // The error of a task that has thrown is found by now.
+  // The error of a task that has thrown has been kept by now.
   for (const int source : std::exchange(failed_, {})) finish(source);
   bool busy = sender_->progress();
   for (int source = 0; source < static_cast<int>(layout_.ranks); ++source) busy = run_next(source) || busy;

@@ -36,18 +36,18 @@ class WindowOwner {
     map_peers();
     state_->id = table_.take_id();
     table_.add(state_);
-    // Nobody puts before everybody can be put to.
+    // No rank may put before all ranks are ready for puts.
     context_->agree({}, window_construction);
   }
   ~WindowOwner() {
     bool ended = end_transfers(context_->timeout());
-    // A queue that is still there may have begun others meanwhile, and would begin more.
+    // A queue that still exists may have started others meanwhile, and would start more.
     table_.close(state_->id);
     if (ended) ended = end_transfers(context_->timeout());
-    // Behind it no rank's transfer comes here any more.
+    // After it no transfer of another rank arrives here.
     context_->try_barrier(context_->timeout(), [this] { proxy_of(*context_).progress(); });
     table_.remove(state_->id);
-    // Nobody frees what another still maps: CUDA leaves that undefined.
+    // No rank may free memory that another still maps: that is undefined in CUDA.
     if (ended && end_transfers(parting_time)) state_->mapped.clear();
     context_->try_barrier();
   }
@@ -70,7 +70,7 @@ class WindowOwner {
     }
   }
 
-  /// What this rank has started ends before it comes to where all ranks meet, so all of it has ended behind that.
+  /// Completes the transfers of this rank before the barrier of all ranks, so that after it all transfers are complete.
   /// \return whether it has ended in time
   bool end_transfers(std::chrono::milliseconds longest) noexcept {
     const auto have_ended = [&] { return state_->transfers.load(std::memory_order_acquire) == 0; };

@@ -12,13 +12,13 @@
 namespace selvage::detail {
 namespace {
 
-/// What one field sends to all neighbours: kernels pack sparse regions, then engines copy.
+/// The copies of one field to all neighbours: kernels pack sparse regions, then copy engines copy.
 struct FieldCopies {
   std::vector<CopyBox> packs;
   std::vector<EngineCopy> copies;
 };
 
-/// What one direction of traffic launches; its operation is set for each exchange.
+/// The launches for one direction of exchange. The operation is set for each exchange.
 struct Direction {
   std::vector<FieldCopies> sent;              ///< by field
   std::vector<std::vector<CopyBox>> unpacks;  ///< by field
@@ -94,7 +94,7 @@ class CopyEngineTransport final : public Link {
   [[nodiscard]] std::string describe_late(const Step&) const override { return {}; }
 
  private:
-  /// The boxes of one field that go to a neighbour; without parity, since landing blocks don't alternate.
+  /// The boxes of one field for a neighbour. They are the same for even and odd epochs, since there is one landing block.
   static const std::vector<CopyBox>& sent_boxes(const PeerLink& link, bool reverse, std::size_t field) {
     return reverse ? link.reverse_puts[field] : link.routes.puts[0][field];
   }
@@ -109,7 +109,7 @@ class CopyEngineTransport final : public Link {
     return (box.bytes() + Packing::field_alignment - 1) / Packing::field_alignment * Packing::field_alignment;
   }
 
-  /// Forward and reverse traffic of a plan take turns in one block.
+  /// Forward and reverse exchanges of a plan use the same block, one after the other.
   void allocate_packed(const TransportParts& parts) {
     std::int64_t most_bytes = 0;
     for (const bool reverse : {false, true}) {
@@ -140,7 +140,7 @@ class CopyEngineTransport final : public Link {
     make_program(direction, reverse);
   }
 
-  /// \return where the next packed region goes
+  /// \return the offset of the next packed region
   static std::byte* add(const CopyBox& box, std::byte* packed, FieldCopies& sent) {
     if (!is_packed(box)) {
       append_engine_copies(box, sent.copies);

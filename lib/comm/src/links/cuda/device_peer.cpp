@@ -17,7 +17,7 @@
 namespace selvage::detail {
 namespace {
 
-/// Bytes per block: small enough that a face of 8 KB uses one, so many that a large one fills the links.
+/// Bytes per block of threads. A face of 8 KB uses one block; a large face uses enough blocks to saturate the links.
 constexpr std::int64_t chunk_bytes = 8 * 1024;
 
 bool is_aligned(const CopyBox& box, std::int64_t bytes) {
@@ -91,7 +91,7 @@ struct ProgramMemory {
   }
 };
 
-/// What an operation launches.
+/// The launches of an operation.
 struct Launches {
   ProgramMemory put_memory;
   ProgramMemory wait_memory;
@@ -246,8 +246,7 @@ class DevicePeerTransport final : public Link {
             .timeout_ns = static_cast<std::uint64_t>(timeout.count())};
   }
 
-  /// What precedes the first exchange of a graph when it is replayed isn't known, so that one is guarded by
-  /// credits.
+  /// Which exchange precedes the first one of a replayed graph is not known, so the first one waits for credits.
   bool is_first_of_capture(cudaStream_t stream) {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     unsigned long long capture = 0;

@@ -62,7 +62,7 @@ class CudaChannel final : public DeviceChannel {
   }
 
  private:
-  /// In a capture nothing is enqueued yet; when it is replayed is the caller's affair.
+  /// During a capture nothing is enqueued yet; the caller decides when the graph is replayed.
   void note_last(cudaStream_t stream) {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     check_cuda(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");

@@ -15,12 +15,12 @@
 namespace selvage::detail {
 namespace {
 
-/// Copies underway at a time, of which each may need an event of its own; more than rings usually hold.
+/// Events made beforehand. Each copy that is underway may need one; rings usually hold fewer.
 constexpr int events_at_first = 256;
 
-/// The stream of a lane on the current GPU, as long as somebody has it. Kernels wait for what is copied there, and a GPU has
-/// few queues (CUDA_DEVICE_MAX_CONNECTIONS, 8 by default, 2 under MPS): where more streams are busy, they share them, and a copy
-/// would stand behind the kernel that waits for it. So all copiers have the same few streams. None of them ever waits for a kernel.
+/// The stream of a lane on the current GPU, which exists as long as a copier uses it. A GPU has few queues (CUDA_DEVICE_MAX_CONNECTIONS: 8
+/// by default, 2 under MPS). If more streams are busy, they share queues, and a copy could be queued behind the kernel that waits for it.
+/// Therefore all copiers share few streams, none of which ever waits for a kernel.
 std::shared_ptr<const Stream> stream_of(CopyLane lane) {
   static std::mutex mutex;
   static std::map<std::pair<int, CopyLane>, std::weak_ptr<const Stream>> streams;
@@ -36,8 +36,8 @@ std::shared_ptr<const Stream> stream_of(CopyLane lane) {
   return stream;
 }
 
-/// A stream apart from any instance of Kokkos; highest priority, because kernels wait for what it copies. Made,
-/// with its events, before any kernel waits: CUDA may make neither while one runs.
+/// Copies on a stream that no Kokkos instance uses, with the highest priority because kernels wait for the copies. The stream and its events
+/// are made before any kernel waits, because making them may block while a kernel runs.
 class DeviceCopier final : public Copier {
  public:
   explicit DeviceCopier(CopyLane lane) : shared_(stream_of(lane)), stream_(shared_->get()) {
@@ -54,14 +54,14 @@ class DeviceCopier final : public Copier {
     check_cuda(cudaMemcpyAsync(target, source, bytes, cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
   }
 
-  /// Never by a kernel, which would need room beside those that wait: between host and device memory.
+  /// Copies between host and GPU memory. Never by a kernel, which might find no free multiprocessor beside kernels that wait.
   void copy(const CopyBox& box) override {
     scratch_.clear();
     append_engine_copies(box, scratch_);
     for (const EngineCopy& part : scratch_) enqueue(part, stream_);
   }
 
-  /// By the stream itself: such a write comes after a fence at system scope.
+  /// The stream writes the word, after a fence at system scope.
   void release(std::uint64_t& word, std::uint64_t value) override {
     check_driver(cuStreamWriteValue64(stream_, reinterpret_cast<CUdeviceptr>(&word), value,
                                       CU_STREAM_WRITE_VALUE_DEFAULT),
@@ -77,7 +77,7 @@ class DeviceCopier final : public Copier {
     return last_ticket_;
   }
 
-  /// Tickets come true in order, as the stream runs.
+  /// Tickets are completed in order, as the stream is.
   [[nodiscard]] bool has_done(std::uint64_t ticket) override {
     while (!marks_.empty() && marks_.front().ticket <= ticket) {
       const cudaError_t code = cudaEventQuery(marks_.front().event);

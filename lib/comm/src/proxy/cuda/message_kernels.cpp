@@ -10,7 +10,7 @@ constexpr std::uint32_t threads = 128;
 __global__ void __launch_bounds__(threads) start_kernel(MessageProgram program, MessageSelection selection) {
   const MessagePort& port = program.port;
   if (*program.failed != 0) return;
-  // The ring of descriptors has one producer, that of triggers any number.
+  // The ring of commands has one producer; the ring of triggers may have any number.
   const std::uint32_t producers = port.has_queue ? 1 : blockDim.x;
   if (threadIdx.x >= producers) return;
   for (std::uint32_t i = threadIdx.x; i < port.count; i += producers) {
@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(threads) start_kernel(MessageProgram program, 
   }
 }
 
-/// Epochs complete in words of their own.
+/// Each epoch has its own word for completion.
 __device__ std::uint64_t last_completed(const MessagePort& port, std::uint32_t message) {
   std::uint64_t last = 0;
   for (std::uint64_t epoch = 0; epoch < TriggerTag::epochs_in_flight; ++epoch) {

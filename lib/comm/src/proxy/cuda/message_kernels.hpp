@@ -8,7 +8,7 @@
 
 namespace selvage::detail {
 
-/// The first message that didn't complete in time. In host memory that kernels write; `found` is released last.
+/// The first message that was not complete in time. In host memory; a kernel writes it, and releases `found` last.
 struct LateMessage {
   std::uint64_t found = 0;
   std::uint64_t message = 0;
@@ -16,7 +16,7 @@ struct LateMessage {
   std::uint64_t seen = 0;
 };
 
-/// What a line's kernels share.
+/// The arguments that the kernels of a channel share.
 struct MessageProgram {
   MessagePort port;  ///< all of it in the GPU's reach
   LateMessage* late;
@@ -24,9 +24,9 @@ struct MessageProgram {
   std::uint64_t timeout_ns;
 };
 
-/// Loads the kernels below, which CUDA would else do at the first launch, maybe while another one waits.
+/// Loads the kernels below. Otherwise CUDA would load them at the first launch, perhaps while another kernel waits.
 void load_message_kernels();
-/// Has the selected messages started.
+/// Asks the proxy to start the selected messages.
 void launch_start(const MessageProgram& program, const MessageSelection& selection, cudaStream_t stream);
 /// Waits until the selected messages are complete.
 void launch_wait(const MessageProgram& program, const MessageSelection& selection, cudaStream_t stream);
