@@ -42,7 +42,7 @@ std::string refuse_device(const AllreduceFacts& facts, const AllreduceOptions& /
 std::string refuse_shared_buffer_tree(const AllreduceFacts& facts, const AllreduceOptions& options) {
   return facts.on_host ? facts.mapping_refusal : refuse_device(facts, options);
 }
-/// NCCL takes no GPU twice.
+/// NCCL accepts only one rank per GPU.
 std::string refuse_nccl_between(const AllreduceFacts& facts, const std::vector<int>& ranks) {
   for (const int rank : ranks) {
     for (const int other : ranks) {
@@ -56,7 +56,7 @@ std::string refuse_nccl_between(const AllreduceFacts& facts, const std::vector<i
 bool combines_by_levels(const AllreduceOptions& options) {
   return options.inner || options.outer;
 }
-/// Groups of GPUs that combine by levels.
+/// The groups of GPUs that combine by levels.
 std::string refuse_device_levels(const AllreduceFacts& facts, const AllreduceOptions& options,
                                  const std::vector<std::vector<int>>& groups) {
   if (groups.size() < 2) return "all ranks are in one group";
@@ -131,8 +131,8 @@ struct SizeRule {
   std::int64_t most_bytes;
 };
 
-/// The best up to so many bytes, by what was measured with two and four ranks, on two cores and on H200 GPUs. Combining
-/// everything oneself costs less than a second wait while elements are few.
+/// The sizes up to which each algorithm is fastest, as measured with two and four ranks, on two cores and on H200 GPUs. For few elements it is
+/// faster that each rank combines all of them than to wait a second time.
 std::vector<SizeRule> size_rules(const AllreduceFacts& facts) {
   constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
   constexpr std::int64_t kilobyte = 1024;
@@ -141,7 +141,7 @@ std::vector<SizeRule> size_rules(const AllreduceFacts& facts) {
     const std::int64_t most_in_one_shot = facts.ranks == 2 ? kilobyte / 2 : 2 * kilobyte;
     return {{AllreduceAlgorithm::one_shot, most_in_one_shot}, {AllreduceAlgorithm::two_shot, any}};
   }
-  // Fewer blocks than that don't fill the links by stores, but do by loads.
+  // Fewer blocks saturate the links with loads, but not with stores.
   constexpr int least_push_blocks = 96;
   const bool pushes = facts.max_blocks == 0 || facts.max_blocks >= least_push_blocks;
   return {{AllreduceAlgorithm::one_shot, 8 * kilobyte},
@@ -150,8 +150,8 @@ std::vector<SizeRule> size_rules(const AllreduceFacts& facts) {
           {pushes ? AllreduceAlgorithm::two_shot_push : AllreduceAlgorithm::two_shot, any}};
 }
 
-/// What a rank moves each way, in units of all elements: a part to and from each other rank by two_shot. A leader sends
-/// all to the other leader, and all to its group.
+/// How much a rank moves in each direction, in units of all elements. By two_shot: one part to and from each other rank. By pipelined: a
+/// leader sends all elements to the other leader and all to its group.
 std::string why_not_pipelined(const AllreduceFacts& facts) {
   if (!facts.on_host || facts.ranks < 3) return {};
   return fmt::format("; not pipelined: on one host two_shot moves {:.3g} times the elements, leaders 2 times",
@@ -196,7 +196,7 @@ auto entry_of(AllreduceAlgorithm algorithm) {
   return std::ranges::find(allreduce_algorithms(), algorithm, &AllreduceEntry::algorithm);
 }
 
-/// The fastest algorithm of a table's row that is possible here; none, with the reasons in `why`, where none is.
+/// The fastest algorithm of a table's row that is possible here. If none is, returns none, and `why` has the reasons.
 ChosenAllreduce choose_by_table(const AllreduceFacts& facts, const AllreduceOptions& options) {
   ChosenAllreduce chosen{nullptr, facts.advice.why};
   for (const std::string& name : facts.advice.algorithms) {

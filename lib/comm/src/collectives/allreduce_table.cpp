@@ -12,7 +12,7 @@
 namespace selvage::detail {
 namespace {
 
-/// The best, then the others by their times.
+/// The fastest algorithm first, then the others by their times.
 std::vector<std::string> fastest_first(const AllreduceRow& row) {
   std::vector<std::string> names;
   for (const auto& [name, time] : row.median_us) names.push_back(name);

@@ -1,4 +1,4 @@
-// Everything that knows the table's JSON.
+// Reads and writes the JSON of the table.
 #include "allreduce_table.hpp"
 
 #include <selvage/error.hpp>
@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* format_name = "selvage allreduce table 1";
 
-/// A value of the file that knows where it stands.
+/// A value of the file, with its position there.
 class Place {
  public:
   Place(const Json& value, const std::string& path, std::string name)
@@ -114,7 +114,7 @@ AllreduceTable AllreduceTable::parse(const std::string& text, const std::string&
   try {
     json = Json::parse(text);
   } catch (const Json::exception& error) {
-    // The message starts with the library's own number of it.
+    // The message begins with an error number of the JSON library.
     const std::string_view message = error.what();
     throw Error(ErrorKind::input, fmt::format("allreduce table {} is not JSON: {}", path,
                                               message.substr(message.find("] ") + 2)));

@@ -77,12 +77,12 @@ CollectivePlan::CollectivePlan(std::shared_ptr<ContextState> context, const Exec
                                 .group_size = request.options.group_size});
 }
 
-/// What a failed reduction has left behind may still arrive.
+/// Messages of a failed reduction may still arrive.
 CollectivePlan::~CollectivePlan() {
   if (in_flight_) context_->mark_broken();
 }
 
-/// For the messages of collective calls.
+/// Names the collective call in messages.
 std::string CollectivePlan::purpose() const {
   return fmt::format("the construction of {} {}", article(flow_.kind), to_string(flow_.kind));
 }
@@ -146,7 +146,7 @@ void CollectivePlan::require_same_everywhere(const AllreduceOptions& options) co
 
 namespace {
 
-/// Of each rank, the first rank on its GPU.
+/// For each rank, the first rank on the same GPU.
 std::vector<int> first_ranks_of_gpus(const topo::Machine& machine) {
   std::vector<int> firsts;
   std::map<int, std::vector<int>> known;  // by host

@@ -71,7 +71,7 @@ bool ChunkPipeline::progress(Executor& executor) {
   return false;
 }
 
-/// All ranks' values are combined on the last level: this rank's part of them becomes elements.
+/// On the last level the values of all ranks are combined; converts this rank's part to elements.
 void ChunkPipeline::conclude() const {
   const GroupCollective& top = *levels_.back();
   const Part held = top.held(count_);

@@ -8,7 +8,7 @@
 namespace selvage::detail {
 namespace {
 
-/// Elements at a time: what is combined stays in the first cache.
+/// Elements combined at a time, few enough for the first-level cache.
 constexpr std::int64_t batch = 1024;
 
 template <class T, ReduceOperation operation>

@@ -16,7 +16,7 @@
 namespace selvage::detail {
 namespace {
 
-/// Of one segment: long enough for the network, short enough that hosts work at the same time on several.
+/// Bytes of a segment: long enough for the network, short enough that hosts work on several at the same time.
 constexpr std::int64_t most_slot_bytes = 1024 * 1024;
 
 std::vector<int> own_host(const AllreduceParts& parts) {
@@ -24,7 +24,7 @@ std::vector<int> own_host(const AllreduceParts& parts) {
   return machine.ranks_of_host(machine.host_of(parts.context.rank()));
 }
 
-/// Every host has so many ranks that lead for a part.
+/// The number of ranks of each host that lead, each for a part.
 int leaders_of(const topo::Machine& machine) {
   std::size_t fewest = machine.ranks_of_host(0).size();
   for (int host = 1; host < machine.host_count(); ++host)
@@ -56,10 +56,10 @@ class Hierarchical final : public Stepwise {
 
  private:
   enum Tag { combined_tag, result_tag };
-  /// What a leader does next for a segment.
+  /// The next step of a leader for a segment.
   enum class Stage { asking, combining, concluding };
 
-  /// Show one's elements, lead for one's part, take the parts of all leaders.
+  /// The stages: publish the own elements, lead for the own part, read the parts of all leaders.
   bool make(std::uint64_t stage, const Segment& segment) override {
     const std::int64_t slot = static_cast<std::int64_t>(segment.number % 2) * slot_bytes_;
     if (stage == 0) {
@@ -98,7 +98,7 @@ class Hierarchical final : public Stepwise {
     return true;
   }
 
-  /// Adds this host's elements, and sends what there is then to who needs it.
+  /// Adds the elements of this host, and sends the sum to the host that needs it next.
   void combine(std::int64_t slot, const Part& part, std::byte* result) {
     for (int r = 0; r < size(); ++r)
       inputs_[static_cast<std::size_t>(r)] = memory(r) + slot + bytes(part.begin);

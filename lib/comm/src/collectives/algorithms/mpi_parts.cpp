@@ -14,7 +14,7 @@
 namespace selvage::detail {
 namespace {
 
-/// A slice of each rank's part at a time: what a rank takes goes to it, it combines that, and gives the result.
+/// Works on one slice of each rank's part at a time: the slice is sent to its rank, which combines it and sends the result.
 class MpiParts final : public AllreduceRunner {
  public:
   MpiParts(const AllreduceParts& parts, std::int64_t slice_elements)
@@ -72,11 +72,11 @@ class MpiParts final : public AllreduceRunner {
     return slice_of(parts_.elements.count, worker, size(), begin_, slice_elements_);
   }
   [[nodiscard]] std::int64_t bytes(const Part& part) const { return part.count * width_; }
-  /// In host memory.
+  /// The address of an element, in host memory.
   [[nodiscard]] std::byte* element(std::int64_t index) const {
     return (staging_ != nullptr ? staging_ : parts_.elements.data) + index * width_;
   }
-  /// Where what a rank shows of this one's part arrives.
+  /// The memory in which a rank's slice of this rank's part arrives.
   [[nodiscard]] std::byte* taken(int from) const {
     return parts_.flow.combines() ? taken_ + from * slice_elements_ * width_ : taken_;
   }
@@ -109,12 +109,12 @@ class MpiParts final : public AllreduceRunner {
     }
     if (gives(rank(), rank())) std::memcpy(element(own.begin), result_, static_cast<std::size_t>(bytes(own)));
   }
-  /// A rank that shows a part as it is has it already.
+  /// A rank that contributes a part unchanged has its result already.
   [[nodiscard]] bool gives(int worker, int to) const {
     return parts_.flow.gives(worker, to) && (parts_.flow.combines() || to != parts_.flow.source(worker));
   }
 
-  /// Calls `move` with each worker's part that this rank shows, or is given.
+  /// Calls `move` with the part of each worker to which this rank contributes, or whose result it receives.
   template <class Moves, class Move>
   void for_each_part(const Moves& moves, const Move& move) const {
     for (int worker = 0; worker < size(); ++worker) {
@@ -154,7 +154,7 @@ class MpiParts final : public AllreduceRunner {
 }  // namespace
 
 std::unique_ptr<AllreduceRunner> make_mpi_parts(const AllreduceParts& parts) {
-  // Memory for what all ranks show stays bounded, and a message's length fits MPI's int.
+  // Keeps the memory for slices bounded, and the length of a message within MPI's int.
   constexpr std::int64_t most_taken_bytes = 64 * 1024 * 1024;
   const auto width = static_cast<std::int64_t>(element_bytes(parts.elements.type));
   const int ranks = parts.context.size();

@@ -54,7 +54,7 @@ class MpiTwoShot final : public GroupCollective {
   [[nodiscard]] const std::byte* at(const std::byte* values, const Part& part) const {
     return values + value_bytes(part.begin);
   }
-  /// Where a rank's values of this rank's part arrive.
+  /// The memory in which another rank's values of this rank's part arrive.
   [[nodiscard]] std::byte* received(int from, std::int64_t count) const {
     return received_ + from * value_bytes(held(count).count);
   }

@@ -12,8 +12,8 @@
 
 namespace selvage::detail {
 
-/// What is received into the caller's View must not come when that is used for something else, or gone. Sends can't be
-/// cancelled.
+/// Cancels receives to the caller's View, because no message may arrive there when the View is used for something else or freed. Sends can't
+/// be cancelled.
 PendingMessages::~PendingMessages() {
   if (empty()) return;
   context_.mark_broken();
@@ -46,7 +46,7 @@ void PendingMessages::send(const std::byte* from, std::int64_t bytes, int rank, 
   if (!context_.machine().same_host(context_.rank(), rank)) sent_bytes_ += bytes;
 }
 
-/// Drops those that are, so that what is left names who is late.
+/// Removes completed messages, so that the remaining ones name the late ranks.
 bool PendingMessages::are_done() {
   if (empty()) return true;
   done_.resize(requests_.size());

@@ -46,7 +46,7 @@ class RecursiveDoubling final : public GroupCollective {
   [[nodiscard]] Part held(std::int64_t count) const override { return {0, plays() ? count : 0}; }
   [[nodiscard]] const std::byte* combined() const override { return mine_; }
 
-  /// To the other of a pair.
+  /// Sends to the other rank of a pair.
   bool share(std::byte* elements, std::int64_t count) override {
     const std::int64_t bytes = count * static_cast<std::int64_t>(element_bytes(parts_.elements));
     if (is_paired() && !is_sharing_) {
@@ -67,7 +67,7 @@ class RecursiveDoubling final : public GroupCollective {
 
  private:
   [[nodiscard]] bool is_paired() const { return parts_.place < 2 * pairs_; }
-  /// The lower one plays for its pair.
+  /// The lower rank takes part for its pair.
   [[nodiscard]] bool plays() const { return !is_paired() || parts_.place % 2 == 0; }
   [[nodiscard]] int player() const { return is_paired() ? parts_.place / 2 : parts_.place - pairs_; }
   [[nodiscard]] int place_of(int player) const { return player < pairs_ ? 2 * player : player + pairs_; }

@@ -25,7 +25,7 @@ class Ring final : public GroupCollective {
     }
     for (;;) {
       if (!messages_.are_done()) return false;
-      // Of the rank before came what it has combined of the part before ours.
+      // The rank before has sent its combined values of the part before this rank's.
       add_to(incoming_, values, part(-steps_ - 1, count), false);
       std::swap(incoming_, outgoing_);
       if (steps_ == size() - 1) break;
@@ -73,7 +73,7 @@ class Ring final : public GroupCollective {
         values + part.begin * static_cast<std::int64_t>(element_bytes(parts_.values));
     fold_on(parts_.values, parts_.operation, std::array{own}, is_first, combined, part.count);
   }
-  /// Sends what is combined of one part, and receives the part before it.
+  /// Sends the combined values of one part, and receives those of the part before it.
   void pass_on(int distance, std::int64_t count) {
     const auto width = static_cast<std::int64_t>(accumulator_bytes(parts_.values));
     messages_.receive(incoming_, part(distance - 1, count).count * width, before());

@@ -8,12 +8,12 @@
 namespace selvage::detail {
 namespace {
 
-/// Each rank's block: the result it offers, then its slots. Between two ranks flags count what one tells the other: that
-/// a block is there, that a slot is free, that a result is there.
+/// The block of each rank holds the result that it offers, then its slots. The flags between two ranks count signals: a block has arrived, a
+/// slot is free, a result is available.
 ///
-/// Why nothing that is still read is overwritten: a rank fills a slot of its own when it has the last result, which its
-/// receiver offers after it has combined all slots; a shared one when told to. A result is overwritten when all who took
-/// the last have sent values again.
+/// Why memory that is still read is not overwritten: a slot that belongs to one sender is filled again when the sender has received the last
+/// result, which the receiver offers after it has combined all slots. A slot that several senders use is filled when the receiver offers
+/// it. A result is overwritten when all ranks that have read the last one have sent values again.
 class SharedLink final : public GroupLink {
  public:
   SharedLink(const GroupParts& parts, const Executor& executor, const LinkShape& shape)
@@ -61,9 +61,9 @@ class SharedLink final : public GroupLink {
     return lockstep_.memory(place) + result_bytes_ + static_cast<std::size_t>(slot) * slot_bytes_;
   }
   [[nodiscard]] std::uint64_t heard(int place) const { return heard_[static_cast<std::size_t>(place)]; }
-  /// Publishes to one rank what this one has stored and read.
+  /// Publishes to one rank that this rank has completed its stores and reads.
   void tell(int place) { lockstep_.publish_to(place, ++told_[static_cast<std::size_t>(place)]); }
-  /// Acquires what the rank did before it told so.
+  /// Acquires the stores and reads of the rank before its signal.
   bool has_heard(int place) {
     awaited_ = place;
     if (!lockstep_.has_done(place, heard(place) + 1)) return false;

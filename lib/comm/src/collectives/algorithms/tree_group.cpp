@@ -56,7 +56,7 @@ class TreeGroup final : public GroupCollective {
   [[nodiscard]] std::int64_t bytes_between_hosts() const override { return link_->bytes_between_hosts(); }
 
  private:
-  /// A leaf's values go up as they are.
+  /// A leaf sends its values unchanged.
   [[nodiscard]] bool is_handing_on() const { return tree_.is_leaf() && !tree_.is_root(); }
   [[nodiscard]] int children() const { return static_cast<int>(tree_.children.size()); }
   [[nodiscard]] int child(int turn) const { return tree_.children[static_cast<std::size_t>(turn)]; }
@@ -64,14 +64,14 @@ class TreeGroup final : public GroupCollective {
   [[nodiscard]] ElementType type_from(bool is_leaf) const {
     return is_leaf ? parts_.values : parts_.accumulators();
   }
-  /// What the child of some turn sends to a rank with so many slots.
+  /// The block that the child of this turn sends to a rank with so many slots.
   [[nodiscard]] static SlotBlock block_of(int turn, int slots, ElementType type, std::int64_t count) {
     return {.slot = turn % slots,
             .bytes = count * static_cast<std::int64_t>(element_bytes(type)),
             .is_shared = turn >= slots};
   }
 
-  /// This rank's values come first, and the first children may fill their slots.
+  /// Begins with this rank's values, and offers slots to the first children.
   void open(const std::byte* values, std::int64_t count) {
     is_open_ = true;
     if (!is_handing_on()) fold_in(parts_.values, values, true, count);

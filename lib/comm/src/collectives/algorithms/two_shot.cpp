@@ -12,7 +12,7 @@
 namespace selvage::detail {
 namespace {
 
-/// Between Views that all ranks map.
+/// For Views that all ranks map.
 class DirectTwoShot final : public Stepwise {
  public:
   DirectTwoShot(const AllreduceParts& parts, PeerBlocks views)
@@ -34,7 +34,7 @@ class DirectTwoShot final : public Stepwise {
   }
 
  private:
-  /// The first stage only says that this rank's View may be read and written.
+  /// The first stage only publishes that this rank's View may be read and written.
   bool make(std::uint64_t stage, const Segment& /*segment*/) override {
     if (stage == 0) return true;
     if (parts().flow.combines()) {
@@ -54,8 +54,8 @@ class DirectTwoShot final : public Stepwise {
   std::vector<std::byte*> outputs_;
 };
 
-/// Through slots: show what others take, combine one's part, take what the others give. A segment is a slice of each rank's
-/// part; these lie behind each other in a slot. What a rank combines of its own is taken from, and given to, where it lies.
+/// By slots: each rank publishes the elements that others combine, combines its own part, and reads the results of the others. A segment has
+/// one slice of each rank's part; the slices are contiguous in a slot. A rank combines its own elements in place.
 class SlottedTwoShot final : public Stepwise {
  public:
   SlottedTwoShot(const AllreduceParts& parts, std::int64_t slice_elements)
@@ -92,7 +92,7 @@ class SlottedTwoShot final : public Stepwise {
     return true;
   }
 
-  /// What isn't combined is taken from where it was shown.
+  /// Parts that are not combined are read from the slot in which they were published.
   void combine(const Segment& segment) {
     if (!flow().combines()) return;
     const Part slice = slice_of(parts().elements.count, place(), size(), segment.begin, segment.count);
@@ -106,7 +106,7 @@ class SlottedTwoShot final : public Stepwise {
     fold(parts().elements.type, parts().operation, inputs_, outputs_, slice.count);
   }
   [[nodiscard]] const Flow& flow() const { return parts().flow; }
-  /// Where a rank's slice of a worker's part lies.
+  /// The address of a rank's slice of a worker's part.
   [[nodiscard]] std::byte* slot(int rank, int worker, const Segment& segment) const {
     const auto place =
         segment.number % 2 * static_cast<std::size_t>(size()) + static_cast<std::size_t>(worker);
@@ -128,7 +128,7 @@ std::unique_ptr<AllreduceRunner> make_two_shot(const AllreduceParts& parts) {
                    static_cast<std::size_t>(parts.elements.count * width), parts.elements.memory,
                    "the construction of a collective");
   if (!views.empty()) return std::make_unique<DirectTwoShot>(parts, std::move(views));
-  // Waits of shorter ones add up; longer ones leave the second cache.
+  // Shorter segments need more waits; longer ones don't fit the second-level cache.
   constexpr std::int64_t most_slot_bytes = 512 * 1024;
   const int ranks = parts.context.size();
   return std::make_unique<SlottedTwoShot>(

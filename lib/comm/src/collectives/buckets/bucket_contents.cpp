@@ -17,7 +17,7 @@ BucketContents::BucketContents(ContextState& context, const Executor& executor,
                .count = layout.count,
                .type = wire,
                .memory = pieces_.front().view.memory};
-  // Whether Views follow each other may differ between ranks; the allocation is collective.
+  // Views may be contiguous on some ranks only, but the allocation is collective.
   const bool is_packed = elements_.data == nullptr && layout.count > 0;
   context.all_or_none(purpose, [&] {
     if (is_packed)
@@ -26,7 +26,7 @@ BucketContents::BucketContents(ContextState& context, const Executor& executor,
   if (is_packed) elements_.data = packed_.data;
 }
 
-/// Null where they don't lie as the bucket has them.
+/// Null if the Views are not contiguous in the order of the bucket.
 std::byte* BucketContents::find_in_place(ElementType wire) const {
   std::byte* begin = nullptr;
   for (const Piece& piece : pieces_) {

@@ -11,7 +11,7 @@ std::int64_t bytes_of(const Elements& elements) {
   return elements.count * width(elements.type);
 }
 
-/// Gives gradients their places: as they lie in memory where they follow each other there, else in order.
+/// Assigns offsets to gradients: as they lie in memory if they are contiguous there, and otherwise in their order.
 void place(BucketLayout& bucket, std::span<const Elements> gradients) {
   bucket.offsets.resize(bucket.gradients.size());
   const auto of = [&](std::size_t i) -> const Elements& {

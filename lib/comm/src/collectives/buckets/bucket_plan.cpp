@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view buckets_construction = "the construction of GradientBuckets";
 constexpr std::string_view first_step = "the first step of GradientBuckets";
 
-/// The first rank's values. Collective.
+/// The values of the first rank. Collective.
 template <class T>
 std::vector<T> broadcast(ContextState& context, const std::vector<T>& values) {
   std::string text(values.size() * sizeof(T), '\0');
@@ -51,7 +51,8 @@ BucketPlan::BucketPlan(std::shared_ptr<ContextState> context, const GradientBuck
     if (is_sharded()) require_parameters();
   });
   require_same_everywhere();
-  // As the buckets will be, but without elements: options that differ or aren't possible are found here, not in a step.
+  // Makes a collective like those of the buckets, without elements, so that options that differ or are impossible are found here and not in
+  // a step.
   static_cast<void>(make_collective({}, reduction()));
 }
 
@@ -144,7 +145,7 @@ std::span<const int> BucketPlan::finish_all_but_last(const Executor& compute) {
   start_complete();
   if (const int before_last = static_cast<int>(buckets_.size()) - 1; before_last > 0) {
     wait_for(before_last);
-    // Where messages set the pace, buckets need not end in their order.
+    // With messages, buckets may be complete in another order.
     for (int number = 0; number < before_last; ++number)
       parts_.timeline->join_bucket(compute.stream(), number);
   }
@@ -177,7 +178,7 @@ void BucketPlan::require_all_ready() const {
           name_of(static_cast<int>(late - is_ready_.begin()))));
 }
 
-/// Ranks' gradients may lie differently in memory: the first rank's decide.
+/// Gradients may lie differently in memory on each rank: the first rank's order counts.
 void BucketPlan::agree_offsets(std::vector<BucketLayout>& layouts) const {
   std::vector<std::int64_t> offsets;
   for (const BucketLayout& layout : layouts)
@@ -189,7 +190,7 @@ void BucketPlan::agree_offsets(std::vector<BucketLayout>& layouts) const {
   }
 }
 
-/// All of them or none: what comes after an error finds no bucket that is half made.
+/// Makes all buckets or none, so that after an error there is no incomplete bucket.
 void BucketPlan::make_buckets() {
   std::vector<Bucket> buckets;
   bucket_of_.resize(parts_.gradients.size());
@@ -238,7 +239,7 @@ void BucketPlan::begin_step() {
   for (Bucket& bucket : buckets_) bucket.missing = static_cast<int>(bucket.layout.gradients.size());
 }
 
-/// On all ranks in the same order.
+/// Called on all ranks in the same order.
 void BucketPlan::start_complete() {
   const auto is_complete = [&] {
     return next_ < static_cast<int>(buckets_.size()) &&

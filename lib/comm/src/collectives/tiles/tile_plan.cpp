@@ -27,7 +27,7 @@ TilePlan::TilePlan(std::shared_ptr<ContextState> context, const Executor& execut
       throw Error(ErrorKind::usage,
                   fmt::format("tiles of {} elements: give a multiple of {}", options_.tile_elements, line));
   });
-  // Also checks that all ranks make the same.
+  // Also checks that all ranks use the same options.
   whole_ = std::make_unique<CollectivePlan>(
       context_, executor, AllreduceOptions{.operation = options.operation, .max_blocks = options.max_blocks},
       elements);
@@ -53,7 +53,7 @@ TilePlan::TilePlan(std::shared_ptr<ContextState> context, const Executor& execut
   whole_.reset();
 }
 
-/// What a failed operation has left behind may still arrive.
+/// Messages of a failed operation may still arrive.
 TilePlan::~TilePlan() {
   if (in_flight_) context_->mark_broken();
 }
