@@ -41,7 +41,7 @@ struct AllreduceEntry {
   std::unique_ptr<AllreduceRunner> (*make)(const AllreduceParts&);
 };
 
-/// All algorithms that are built in. The conformance suite runs over this list.
+/// All algorithms that are built in.
 [[nodiscard]] std::span<const AllreduceEntry> allreduce_algorithms();
 
 struct ChosenAllreduce {

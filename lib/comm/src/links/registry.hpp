@@ -8,7 +8,7 @@
 
 namespace selvage::detail {
 
-/// All transports of halos that are built in, the most preferred first. The conformance suite runs over this list.
+/// All transports of halos that are built in, the most preferred first.
 [[nodiscard]] std::span<const LinkCandidate> halo_transports();
 
 /// \param transport  one of halo_transports()
