@@ -5,8 +5,10 @@
 #include "jacobi/simulation.hpp"
 
 #include <selvage/comm/context.hpp>
+#include <selvage/version.hpp>
 
 #include <memory>
+#include <string>
 
 namespace selvage::jacobi {
 
@@ -14,7 +16,7 @@ const app::AppInfo& app_info() {
   static const app::AppInfo info{
       .name = "jacobi",
       .summary = "Jacobi iteration of the Poisson equation on a 2D or 3D grid",
-      .version = SELVAGE_VERSION,
+      .version = std::string(selvage::version),
       .flags = {
           {.name = "--overlap",
            .key = "run.overlap",

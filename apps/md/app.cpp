@@ -5,15 +5,17 @@
 #include "md/simulation.hpp"
 
 #include <selvage/comm/context.hpp>
+#include <selvage/version.hpp>
 
 #include <memory>
+#include <string>
 
 namespace selvage::md {
 
 const app::AppInfo& app_info() {
   static const app::AppInfo info{.name = "md",
                                  .summary = "Molecular dynamics of Lennard-Jones atoms in a periodic box",
-                                 .version = SELVAGE_VERSION,
+                                 .version = std::string(selvage::version),
                                  .flags = {
                                      {.name = "--precision",
                                       .key = "run.precision",

@@ -7,8 +7,10 @@
 #include "sgd/training.hpp"
 
 #include <selvage/comm/context.hpp>
+#include <selvage/version.hpp>
 
 #include <memory>
+#include <string>
 
 namespace selvage::sgd {
 
@@ -16,7 +18,7 @@ const app::AppInfo& app_info() {
   static const app::AppInfo info{
       .name = "sgd",
       .summary = "Data-parallel training of perceptrons and convolutions",
-      .version = SELVAGE_VERSION,
+      .version = std::string(selvage::version),
       .flags = {
           {.name = "--data",
            .key = "data.path",

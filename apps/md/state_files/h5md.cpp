@@ -3,6 +3,7 @@
 #include "common/rank_sums.hpp"
 
 #include <selvage/error.hpp>
+#include <selvage/version.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -221,7 +222,7 @@ std::int64_t write_h5md(MPI_Comm comm, const std::string& path, const State& sta
   app::Attributes attributes = description;
   attributes["h5md/author/name"] = std::string("selvage");
   attributes["h5md/creator/name"] = std::string("selvage md");
-  attributes["h5md/creator/version"] = std::string(SELVAGE_VERSION);
+  attributes["h5md/creator/version"] = std::string(selvage::version);
   attributes[element("box/dimension")] = std::int64_t{3};
   for (int axis = 0; axis < 3; ++axis) {
     attributes[fmt::format("selvage_lower_{}", "xyz"[axis])] = state.domain.lower[axis];

@@ -9,6 +9,7 @@
 #include <selvage/error.hpp>
 #include <selvage/special_file.hpp>
 #include <selvage/topo/machine.hpp>
+#include <selvage/version.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <fmt/chrono.h>
@@ -111,7 +112,7 @@ std::vector<detail::AllreduceRow> measure_type(const Context& context, const Req
   for (const std::int64_t bytes : sizes) {
     Measured measured = measure(context, type, request.operation, bytes);
     detail::AllreduceRow& row = measured.row;
-    row.version = SELVAGE_VERSION;
+    row.version = selvage::version;
     row.date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
     for (const auto& [name, reason] : row.skipped) {
       if (told.insert(name + reason).second) say(fmt::format("without {}: {}", name, reason));

@@ -3,6 +3,7 @@
 
 #include <selvage/error.hpp>
 #include <selvage/suggestion.hpp>
+#include <selvage/version.hpp>
 #include <selvage/whole_number.hpp>
 
 #include <CLI/CLI.hpp>
@@ -84,7 +85,7 @@ struct Words {
 };
 
 void declare_options(CLI::App& app, Request& request, Words& words) {
-  app.set_version_flag("--version", "selvage-tune " SELVAGE_VERSION);
+  app.set_version_flag("--version", fmt::format("selvage-tune {}", selvage::version));
   app.allow_extras();
   app.add_option("--out", request.out,
                  "The table (default: SELVAGE_ALLREDUCE_TABLE, else\n"

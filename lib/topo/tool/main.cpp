@@ -2,6 +2,7 @@
 
 #include <selvage/error.hpp>
 #include <selvage/suggestion.hpp>
+#include <selvage/version.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -61,7 +62,7 @@ Work parse(int argc, char** argv) {
       "Shows the hosts, processors and GPUs of a job, and finds places for its ranks.\n"
       "Works alone and under mpirun, where rank 0 prints.",
       "selvage-topo");
-  app.set_version_flag("--version", "selvage-topo " SELVAGE_VERSION);
+  app.set_version_flag("--version", fmt::format("selvage-topo {}", selvage::version));
   app.allow_extras();
   std::vector<Work> works;
   for (const Command& command : commands) {

@@ -2,12 +2,20 @@
 #include <selvage/comm/context.hpp>
 #include <selvage/comm/grid.hpp>
 #include <selvage/comm/halo_exchange.hpp>
+#include <selvage/version.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <mpi.h>
 
 #include <cstdint>
 #include <cstdio>
+
+#if SELVAGE_VERSION_NUMBER < 100
+#error "this needs Selvage 0.1.0"
+#endif
+static_assert(selvage::version == EXPECTED_VERSION);
+static_assert(SELVAGE_VERSION_NUMBER ==
+              10000 * selvage::version_major + 100 * selvage::version_minor + selvage::version_patch);
 
 namespace {
 

@@ -1,6 +1,8 @@
 #include "shell.hpp"
 #include "temporary_directory.hpp"
 
+#include <selvage/version.hpp>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -71,7 +73,7 @@ TEST_F(TuneTool, WritesTheFastestOfEverySizeAndType) {
       EXPECT_NE(row.at("median_us").contains(algorithm), row.at("skipped").contains(algorithm))
           << algorithm << " in " << row;
     }
-    EXPECT_EQ(row.at("version"), SELVAGE_VERSION);
+    EXPECT_EQ(row.at("version"), std::string(selvage::version));
     EXPECT_EQ(row.at("operation"), "sum");
   }
   EXPECT_EQ(sizes, (std::vector<std::int64_t>{128, 256}));
@@ -181,7 +183,7 @@ TEST_F(TuneTool, ExplainsItselfOnce) {
   EXPECT_EQ(occurrences(help.output, "Measures every allreduce algorithm"), 1) << help.output;
   const Ended version = tune_on(2, "--version");
   EXPECT_EQ(version.exit_code, 0);
-  EXPECT_EQ(version.output, fmt::format("selvage-tune {}\n", SELVAGE_VERSION));
+  EXPECT_EQ(version.output, fmt::format("selvage-tune {}\n", selvage::version));
 }
 
 }  // namespace
