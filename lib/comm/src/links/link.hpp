@@ -19,8 +19,8 @@ struct Step {
   std::uint64_t epoch;   ///< grows by one per exchange of a plan, the same on all ranks
   std::uint64_t fields;  ///< bit set; a typed transfer is one field
   bool reverse;          ///< ghosts to owners
-  bool
-      guarded;  ///< whether a put waits for a credit even with GhostReuse::alternating; the same on all ranks
+  /// Whether a put waits for a credit even with GhostReuse::alternating; the same on all ranks.
+  bool guarded;
   bool at_once;  ///< whether nothing is enqueued between start and the first progress
 
   [[nodiscard]] bool has(std::size_t field) const { return (fields >> field & 1) != 0; }

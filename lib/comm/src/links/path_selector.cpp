@@ -21,10 +21,12 @@ Path select_path(std::span<const LinkCandidate> candidates, std::string_view obj
   const std::string forced_transport = describe("transport", transport);
   const std::string forced_initiation = describe("initiation", initiation);
   std::string refusals;
+  const auto is_considered = [&](const LinkCandidate& candidate) {
+    if (transport.choice) return candidate.transport == *transport.choice;
+    return candidate.suits == nullptr || candidate.suits(facts);
+  };
   for (const LinkCandidate& candidate : candidates) {
-    if (transport.choice ? candidate.transport != *transport.choice
-                         : candidate.suits && !candidate.suits(facts))
-      continue;
+    if (!is_considered(candidate)) continue;
     const std::string pair_refusal = candidate.refuse(facts);
     if (!pair_refusal.empty() && transport.choice)
       throw Error(ErrorKind::unsupported, fmt::format("{}is not possible with rank {}: {}", forced_transport,
@@ -45,9 +47,12 @@ Path select_path(std::span<const LinkCandidate> candidates, std::string_view obj
         why += "; not stream: " + stream_refusal;
       return {candidate.transport, chosen, std::move(why)};
     }
-    if (transport.choice)
-      throw Error(ErrorKind::unsupported, fmt::format("{}is not possible over {}: {}", forced_initiation,
+    if (transport.choice) {
+      const std::string subject =
+          initiation.choice ? forced_initiation : fmt::format("initiation {} ", to_string(chosen));
+      throw Error(ErrorKind::unsupported, fmt::format("{}is not possible over {}: {}", subject,
                                                       to_string(candidate.transport), start_refusal));
+    }
     refusals += fmt::format("; not {}: {}", to_string(candidate.transport), start_refusal);
   }
   if (transport.choice)

@@ -88,12 +88,13 @@ void Proxy::check() {
 }
 
 Proxy& proxy_of(ContextState& context) {
-  if (context.device() != no_device) {
-    const DeviceScope scope(context.device());
-    set_up_launches();
-  }
-  return context.kept<Proxy>("proxy",
-                             [&] { return std::make_shared<Proxy>(context, context.service_tag()); });
+  return context.kept<Proxy>("proxy", [&] {
+    if (context.device() != no_device) {
+      const DeviceScope scope(context.device());
+      set_up_launches();
+    }
+    return std::make_shared<Proxy>(context, context.service_tag());
+  });
 }
 
 }  // namespace selvage::detail
