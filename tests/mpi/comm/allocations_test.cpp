@@ -100,7 +100,7 @@ TEST_P(AllocationsOf, ReductionsToOwners) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, AllocationsOf, testing::Values(Transport::peer, Transport::mpi_staged),
-                         [](const auto& info) { return std::string(to_string(info.param)); });
+                         [](const auto& tested) { return std::string(to_string(tested.param)); });
 
 TEST(Allocations, OfAllreduces) {
   const Context context(MPI_COMM_WORLD);

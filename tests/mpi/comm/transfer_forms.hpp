@@ -51,6 +51,16 @@ inline Matching make_matching(unsigned seed) {
   }
 }
 
+/// What MPI_Pack and MPI_Unpack write to `to` of the elements at `from`.
+inline void move_by_mpi(const Matching& types, const unsigned char* from, unsigned char* to) {
+  std::vector<unsigned char> packed(types.from.ours.size());
+  const int bytes = static_cast<int>(packed.size());
+  int position = 0;
+  MPI_Pack(from, 1, *types.from.mpi, packed.data(), bytes, &position, MPI_COMM_SELF);
+  position = 0;
+  MPI_Unpack(packed.data(), bytes, &position, to, 1, *types.to.mpi, MPI_COMM_SELF);
+}
+
 /// A way that transfers can take.
 struct TransferForm {
   std::string name;

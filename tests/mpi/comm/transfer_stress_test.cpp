@@ -13,25 +13,16 @@ namespace {
 /// numbers, the lower and then the upper half of each.
 std::vector<std::int64_t> sources_of(const Matching& types, std::size_t sent, std::size_t received) {
   std::vector<std::int64_t> sources(received, -1);
-  std::vector<unsigned char> packed(types.from.ours.size());
   std::vector<unsigned char> from(sent);
   std::vector<unsigned char> is_written(received, 0);
-  const auto move = [&](std::vector<unsigned char>& to) {
-    int position = 0;
-    MPI_Pack(from.data(), 1, *types.from.mpi, packed.data(), static_cast<int>(packed.size()), &position,
-             MPI_COMM_SELF);
-    position = 0;
-    MPI_Unpack(packed.data(), static_cast<int>(packed.size()), &position, to.data(), 1, *types.to.mpi,
-               MPI_COMM_SELF);
-  };
   std::ranges::fill(from, 1);
-  move(is_written);
+  move_by_mpi(types, from.data(), is_written.data());
   std::vector<unsigned char> lower(received);
   for (std::size_t i = 0; i < sent; ++i) from[i] = static_cast<unsigned char>(i % 256);
-  move(lower);
+  move_by_mpi(types, from.data(), lower.data());
   std::vector<unsigned char> upper(received);
   for (std::size_t i = 0; i < sent; ++i) from[i] = static_cast<unsigned char>(i / 256);
-  move(upper);
+  move_by_mpi(types, from.data(), upper.data());
   for (std::size_t i = 0; i < received; ++i)
     if (is_written[i] == 1) sources[i] = upper[i] * 256 + lower[i];
   return sources;

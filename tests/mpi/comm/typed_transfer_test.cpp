@@ -21,13 +21,7 @@ class TypedTransfers : public TransferForms {
  protected:
   /// What MPI makes of the sender's bytes in the receiver's.
   static std::vector<unsigned char> expected(const Matching& types, const Bytes& from, const Bytes& to) {
-    std::vector<unsigned char> packed(types.from.ours.size());
-    int position = 0;
-    MPI_Pack(from.image(), 1, *types.from.mpi, packed.data(), static_cast<int>(packed.size()), &position,
-             MPI_COMM_SELF);
-    position = 0;
-    MPI_Unpack(packed.data(), static_cast<int>(packed.size()), &position, to.image(), 1, *types.to.mpi,
-               MPI_COMM_SELF);
+    move_by_mpi(types, from.image(), to.image());
     return {to.image(), to.image() + to.size()};
   }
 };
