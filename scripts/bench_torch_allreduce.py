@@ -7,9 +7,9 @@ never used.
 """
 
 import argparse
+import functools
 import json
 import pathlib
-import statistics
 
 # First: it sets what torch and NCCL look at when they are loaded.
 import torch_ranks
@@ -17,36 +17,36 @@ import torch
 import torch.distributed as dist
 import torch.distributed._symmetric_memory as symm_mem
 
-ROUNDS = 11
 CALLS_PER_GRAPH = 20
-BATCH_SECONDS = 1e-3
 MOST_ONE_SHOT_BYTES = 1 << 20
 SIZES = [1 << shift for shift in range(10, 31, 2)]  # 1 KB to 1 GB
 BASELINE = "torch NCCL"
 
 
 def contenders(values, group_name):
-    """{name: call}; each call returns the sums."""
+    """{name: (call, whether the sums replace the values)}; each call returns the sums."""
     def by_nccl():
         dist.all_reduce(values)
         return values
 
-    calls = {BASELINE: by_nccl}
+    calls = {BASELINE: (by_nccl, True)}
     if values.nbytes <= MOST_ONE_SHOT_BYTES:
-        calls["torch one_shot"] = lambda: torch.ops.symm_mem.one_shot_all_reduce(values, "sum", group_name)
-    calls["torch two_shot"] = lambda: torch.ops.symm_mem.two_shot_all_reduce_(values, "sum", group_name)
+        calls["torch one_shot"] = (lambda: torch.ops.symm_mem.one_shot_all_reduce(values, "sum", group_name), False)
+    calls["torch two_shot"] = (lambda: torch.ops.symm_mem.two_shot_all_reduce_(values, "sum", group_name), True)
     return calls
 
 
-def verify(name, call, values, control):
-    """Sums of these are exact, whatever their order."""
-    values.copy_(torch_ranks.known_values(values.numel()) * (dist.get_rank() + 1))
+def verify(name, call, sums, values, control):
+    """:param sums: how many times, one after the other, a call replaces the values by their sums"""
+    count = values.numel()
+    values.copy_(torch_ranks.known_values(count) * (dist.get_rank() + 1))
     torch.cuda.synchronize()
     dist.barrier(group=control)
     result = call()
     torch.cuda.synchronize()
-    wrong = int((result != torch_ranks.known_sums(values.numel())).sum())
-    wrong = torch_ranks.everywhere(wrong, dist.ReduceOp.SUM, control)
+    # Exact in whatever order, for 2, 4 and 8 ranks: after the first all add up the same few bits.
+    right = torch_ranks.known_sums(count) * dist.get_world_size() ** (sums - 1)
+    wrong = torch_ranks.everywhere(int((result != right).sum()), dist.ReduceOp.SUM, control)
     if wrong > 0:
         raise RuntimeError(f"{name} leaves {wrong:.0f} wrong elements of {values.nbytes} bytes")
     # Sums of zeros stay zeros, however many calls follow each other.
@@ -54,47 +54,21 @@ def verify(name, call, values, control):
     torch.cuda.synchronize()
 
 
-def captured(call):
-    """Replays a graph of several calls."""
-    graph = torch.cuda.CUDAGraph()
-    # NCCL's own threads call CUDA meanwhile.
-    with torch.cuda.graph(graph, capture_error_mode="thread_local"):
-        for _ in range(CALLS_PER_GRAPH):
-            call()
-    return graph.replay
-
-
-def measure(calls, units, control):
-    """{name: microseconds per unit, round by round}, in turns."""
-    counts = {}
-    for name, call in calls.items():
-        torch_ranks.seconds_per_call(call, 5, control)
-        counts[name] = max(1, int(BATCH_SECONDS / torch_ranks.seconds_per_call(call, 5, control)))
-    rounds = {name: [] for name in calls}
-    for _ in range(ROUNDS):
-        for name, call in calls.items():
-            rounds[name].append(torch_ranks.seconds_per_call(call, counts[name], control) / units * 1e6)
-    return rounds
-
-
-def record(name, rounds, gpus, size):
-    medians = {contender: statistics.median(times) for contender, times in rounds.items()}
-    value = medians.pop(BASELINE)
-    return {"name": name, "value": value, "unit": "us", "better": "lower", "peers": medians, "choice": BASELINE,
-            "algorithm": "torch", "bus_GB/s": 2 * (gpus - 1) / gpus * size / value * 1e-3, "verified": True,
-            "repetitions": ROUNDS, **torch_ranks.origin(gpus),
-            "spread": (max(rounds[BASELINE]) - min(rounds[BASELINE])) / value}
-
-
 def measure_size(values, gpus, control):
     size = values.nbytes
-    calls = contenders(values, dist.group.WORLD.group_name)
-    for name, call in calls.items():
-        verify(name, call, values, control)
-    name = f"allreduce/fp32/{gpus}gpu/{size}"
-    graphs = {contender: captured(call) for contender, call in calls.items()}
-    return [record(name, measure(calls, 1, control), gpus, size),
-            record(f"{name}/graph", measure(graphs, CALLS_PER_GRAPH, control), gpus, size)]
+    eager, graphs = {}, {}
+    for name, (call, in_place) in contenders(values, dist.group.WORLD.group_name).items():
+        eager[name] = torch_ranks.Contender(call, functools.partial(verify, name, call, 1, values, control))
+        eager[name].check()  # what a capture needs is there after it
+        graph = torch_ranks.captured(call, CALLS_PER_GRAPH)
+        check = functools.partial(verify, f"{name}'s graph", graph, CALLS_PER_GRAPH if in_place else 1, values, control)
+        graphs[name] = torch_ranks.Contender(graph, check, CALLS_PER_GRAPH)
+    records = []
+    for kind, ways in (("", eager), ("/graph", graphs)):
+        record = torch_ranks.figure(f"allreduce/fp32/{gpus}gpu/{size}{kind}", ways, control)
+        record["bus_GB/s"] = 2 * (gpus - 1) / gpus * size / record["value"] * 1e-3
+        records.append({**record, "algorithm": "torch"})
+    return records
 
 
 def run_rank(rank, gpus, rendezvous, path):

@@ -2,23 +2,24 @@
 """Times steps of data-parallel training by PyTorch's DistributedDataParallel over NCCL, for bench_sgd's models.
 
 scripts/bench_torch_ddp.py --gpus 4 --records FILE.json writes records with the names of bench_sgd's: as many samples for
-each GPU, fp32 without TF32, momentum SGD, made-up samples that lie on the GPU. One process per GPU. Before it is timed,
-the loss must fall and all ranks must have the same parameters.
+each GPU, fp32 without TF32, momentum SGD, made-up samples that lie on the GPU. One process per GPU. Each model trains
+eagerly and as a CUDA graph of a step, in turns. Before it is timed, the loss must fall, and before and after all ranks
+must have the same parameters.
 """
 
 import argparse
+import functools
 import json
 import pathlib
-import statistics
 
 # First: it sets what torch and NCCL look at when they are loaded.
 import torch_ranks
 import torch
 import torch.distributed as dist
 
-BATCHES = 10
-STEPS_PER_BATCH = 10
-WARM_UP_STEPS = 10
+ROUNDS = 11
+BATCH_SECONDS = 10e-3
+LEARNING_STEPS = 10
 
 
 def perceptron(widths):
@@ -54,28 +55,57 @@ def made_up_samples(shape, classes, count, rank):
 
 
 class Training:
-    def __init__(self, name):
-        make, shape, classes, self.batch, self.batches, rate = MODELS[name]
-        torch.manual_seed(1)
-        model = make().cuda()
-        if dist.get_world_size() > 1:
-            model = torch.nn.parallel.DistributedDataParallel(model, gradient_as_bucket_view=True)
-        self.model = model
-        self.features, self.labels = made_up_samples(shape, classes, self.batch * self.batches, dist.get_rank())
-        self.optimizer = torch.optim.SGD(model.parameters(), lr=rate, momentum=0.9)
-        self.cross_entropy = torch.nn.CrossEntropyLoss()
-        self.steps = 0
+    """A model, and how it is trained: eagerly, or as a graph of a step."""
 
-    def step(self):
-        first = self.steps % self.batches * self.batch
-        self.steps += 1
+    def __init__(self, name, control, in_graph):
+        make, shape, classes, self.batch, batches, rate = MODELS[name]
+        self.name, self.control = name, control
+        torch.manual_seed(1)
+        self.model = make().cuda()
+        # As PyTorch asks for where steps are captured: made, and run for the first times, on a stream of their own.
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            if dist.get_world_size() > 1:
+                self.model = torch.nn.parallel.DistributedDataParallel(self.model, gradient_as_bucket_view=True)
+            self.features, self.labels = made_up_samples(shape, classes, self.batch * batches, dist.get_rank())
+            # A graph can't count on the host: the samples of the next step.
+            self.rows = torch.arange(self.batch, device="cuda")
+            self.optimizer = torch.optim.SGD(self.model.parameters(), lr=rate, momentum=0.9)
+            self.cross_entropy = torch.nn.CrossEntropyLoss()
+            for _ in range(LEARNING_STEPS + 2):
+                self.enqueue_step()
+        torch.cuda.synchronize()
+        self.step = torch_ranks.captured(self.enqueue_step) if in_graph else self.enqueue_step
+        self.has_learned = False
+
+    def enqueue_step(self):
+        features, labels = self.features.index_select(0, self.rows), self.labels.index_select(0, self.rows)
+        self.rows.add_(self.batch).remainder_(len(self.labels))
         # PyTorch's default; bench_sgd overwrites gradients too.
         self.optimizer.zero_grad(set_to_none=True)
-        loss = self.cross_entropy(self.model(self.features[first:first + self.batch]),
-                                  self.labels[first:first + self.batch])
+        loss = self.cross_entropy(self.model(features), labels)
         loss.backward()
         self.optimizer.step()
         return loss.detach()
+
+    def check(self):
+        """Learning is seen at the start; later the same parameters."""
+        if not self.has_learned:
+            self.require_learning()
+        self.has_learned = True
+        for _ in range(LEARNING_STEPS):
+            self.step()
+        parameters = sum(parameter.double().sum() for parameter in self.model.parameters()).item()
+        least = torch_ranks.everywhere(parameters, dist.ReduceOp.MIN, self.control)
+        if least != torch_ranks.everywhere(parameters, dist.ReduceOp.MAX, self.control):
+            raise RuntimeError(f"{self.name}: ranks end with different parameters")
+
+    def require_learning(self):
+        # A graph leaves its loss in the same place each time.
+        losses = [self.step().item() for _ in range(6 * LEARNING_STEPS)]
+        first, last = sum(losses[:LEARNING_STEPS]), sum(losses[-LEARNING_STEPS:])
+        if not last < first:
+            raise RuntimeError(f"{self.name}: the loss goes from {first / LEARNING_STEPS} to {last / LEARNING_STEPS}")
 
 
 class Synthetic:
@@ -94,10 +124,10 @@ class Synthetic:
         for handle in handles:
             handle.wait()
 
-    def verify(self, control):
+    def verify(self, exchange, control):
         for bucket in self.buckets:
             bucket.copy_(torch_ranks.known_values(bucket.numel()) * (dist.get_rank() + 1))
-        self.exchange()
+        exchange()
         wrong = sum(int((bucket != torch_ranks.known_sums(bucket.numel())).sum()) for bucket in self.buckets)
         if torch_ranks.everywhere(wrong, dist.ReduceOp.SUM, control) > 0:
             raise RuntimeError("synthetic-resnet50: wrong sums")
@@ -127,45 +157,24 @@ def resnet50_counts():
     return counts + [1000 * inputs, 1000]
 
 
-def verify(name, training, control):
-    losses = [training.step() for _ in range(6 * WARM_UP_STEPS)]
-    first = sum(losses[:WARM_UP_STEPS]).item()
-    last = sum(losses[-WARM_UP_STEPS:]).item()
-    if not last < first:
-        raise RuntimeError(f"{name}: the loss goes from {first / WARM_UP_STEPS} to {last / WARM_UP_STEPS}")
-    parameters = sum(parameter.double().sum() for parameter in training.model.parameters()).item()
-    least = torch_ranks.everywhere(parameters, dist.ReduceOp.MIN, control)
-    if least != torch_ranks.everywhere(parameters, dist.ReduceOp.MAX, control):
-        raise RuntimeError(f"{name}: ranks end with different parameters")
-
-
 def measure(name, control):
     gpus = dist.get_world_size()
-    training = Training(name)
-    verify(name, training, control)
-    for _ in range(WARM_UP_STEPS):
-        training.step()
-    seconds = [torch_ranks.seconds_per_call(training.step, STEPS_PER_BATCH, control) for _ in range(BATCHES)]
-    rates = [training.batch * gpus / step_s for step_s in seconds]
-    peers = {"samples/s": statistics.fmean(rates), "samples/s +-": 1.96 * statistics.pstdev(rates)}
-    return record(name, seconds, peers, "torch DDP" if gpus > 1 else "torch")
+    ways = {"eager": Training(name, control, in_graph=False), "in a graph": Training(name, control, in_graph=True)}
+    contenders = {way: torch_ranks.Contender(training.step, training.check) for way, training in ways.items()}
+    record = torch_ranks.figure(f"sgd/{name}/{gpus}gpu", contenders, control, ROUNDS, BATCH_SECONDS)
+    record["peers"]["samples/s"] = ways["eager"].batch * gpus / record["value"] * 1e6
+    return {**record, "choice": "torch DDP" if gpus > 1 else "torch"}
 
 
 def measure_synthetic(control):
     model = Synthetic()
-    model.verify(control)
-    for _ in range(WARM_UP_STEPS):
-        model.exchange()
-    seconds = [torch_ranks.seconds_per_call(model.exchange, STEPS_PER_BATCH, control) for _ in range(BATCHES)]
-    return record(SYNTHETIC, seconds, {}, f"torch DDP's {len(model.buckets)} buckets by NCCL")
-
-
-def record(name, seconds, peers, choice):
-    gpus = dist.get_world_size()
-    value = statistics.fmean(seconds)
-    return {"name": f"sgd/{name}/{gpus}gpu", "value": value * 1e6, "unit": "us/step", "better": "lower", "peers": peers,
-            "choice": choice, "verified": True, "repetitions": BATCHES, **torch_ranks.origin(gpus),
-            "spread": (max(seconds) - min(seconds)) / value}
+    # NCCL captures what has run before.
+    model.verify(model.exchange, control)
+    ways = {"eager": model.exchange, "in a graph": torch_ranks.captured(model.exchange)}
+    contenders = {way: torch_ranks.Contender(exchange, functools.partial(model.verify, exchange, control))
+                  for way, exchange in ways.items()}
+    record = torch_ranks.figure(f"sgd/{SYNTHETIC}/{dist.get_world_size()}gpu", contenders, control, ROUNDS, BATCH_SECONDS)
+    return {**record, "choice": f"torch DDP's {len(model.buckets)} buckets by NCCL"}
 
 
 def run_rank(rank, gpus, rendezvous, path, models):
@@ -181,7 +190,7 @@ def run_rank(rank, gpus, rendezvous, path, models):
             # A later model that fails takes nothing along.
             if rank == 0:
                 path.write_text(json.dumps(records, indent=2) + "\n")
-                print(f"{records[-1]['name']}: {records[-1]['value']:.4g} us/step", flush=True)
+                print(f"{records[-1]['name']}: {records[-1]['value']:.4g} us, {records[-1]['peers']}", flush=True)
 
 
 def main():

@@ -1,13 +1,19 @@
 """What benchmarks of PyTorch on several GPUs share: a process per GPU, numbers of all of them, and times."""
 import contextlib
+import dataclasses
 import os
+import random
+import statistics
 import sys
 import tempfile
 import time
+import typing
 
 # Before torch and NCCL are loaded: a program that dies with multicast can take the switch down.
 os.environ["TORCH_SYMM_MEM_DISABLE_MULTICAST"] = "1"
 os.environ["NCCL_NVLS_ENABLE"] = "0"
+# PyTorch's own condition for capturing DistributedDataParallel.
+os.environ["TORCH_NCCL_ASYNC_ERROR_HANDLING"] = "0"
 
 try:
     import torch
@@ -68,7 +74,54 @@ def seconds_per_call(call, count, control):
     return everywhere((time.perf_counter() - start) / count, dist.ReduceOp.MAX, control)
 
 
-def origin(gpus):
-    """What a record says of software and hardware."""
-    return {"commit": f"torch {torch.__version__}",
-            "hardware": os.environ.get("SELVAGE_HARDWARE") or f"{gpus}x{torch.cuda.get_device_name()}"}
+def captured(call, count=1):
+    """A call that replays a graph of `count` calls, and returns what the last of them returned."""
+    graph = torch.cuda.CUDAGraph()
+    # NCCL's own threads call CUDA meanwhile.
+    with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+        for _ in range(count):
+            result = call()
+
+    def replay():
+        graph.replay()
+        return result
+
+    return replay
+
+
+@dataclasses.dataclass
+class Contender:
+    """One of several ways to do the same work."""
+    run: typing.Callable
+    check: typing.Callable  # does the work and raises an error where it leaves something wrong
+    units: int = 1          # of work that one call of run() does; times are per unit
+
+
+def figure(name, contenders, control, rounds=11, batch_seconds=1e-3):
+    """A record of contenders {name: Contender}, of which the first is the figure's.
+
+    They are timed in turns, in another order each round, and checked before and after: `verified` is set here alone.
+    """
+    counts = {}
+    for which, contender in contenders.items():
+        contender.check()
+        seconds_per_call(contender.run, 5, control)
+        counts[which] = max(1, int(batch_seconds / seconds_per_call(contender.run, 5, control)))
+    times = {which: [] for which in contenders}
+    for turn in range(rounds):
+        order = list(contenders)
+        random.Random(turn).shuffle(order)  # alike on all ranks
+        for which in order:
+            contender = contenders[which]
+            times[which].append(seconds_per_call(contender.run, counts[which], control) / contender.units * 1e6)
+    for contender in contenders.values():
+        contender.check()
+    first, *others = contenders
+    value = statistics.median(times[first])
+    gpus = dist.get_world_size()
+    return {"name": name, "value": value, "unit": "us", "better": "lower",
+            "peers": {which: statistics.median(times[which]) for which in others}, "choice": first, "verified": True,
+            "repetitions": rounds, "spread": (max(times[first]) - min(times[first])) / value,
+            "commit": f"torch {torch.__version__}",
+            "hardware": os.environ.get("SELVAGE_HARDWARE") or f"{gpus}x{torch.cuda.get_device_name()}",
+            "settings": f"NCCL {'.'.join(map(str, torch.cuda.nccl.version()))}, NCCL_NVLS_ENABLE=0 (no NVLink multicast)"}

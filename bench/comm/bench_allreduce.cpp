@@ -9,6 +9,7 @@
 #include "../support/figure.hpp"
 #include "../support/mpi_main.hpp"
 #include "allreduce_trial.hpp"
+#include "nccl_version.hpp"
 
 #include <memory>
 #include <vector>
@@ -48,6 +49,7 @@ void add_benchmark(const Context& context, std::int64_t bytes) {
 int main(int argc, char** argv) {
   using namespace selvage::bench;
   return mpi_bench_main(argc, argv, [&](MPI_Comm comm) {
+    record_nccl_version();
     const selvage::Context shared(comm);
     for (const std::int64_t bytes : sizes()) add_benchmark<float>(shared, bytes);
     if (on_host) return;

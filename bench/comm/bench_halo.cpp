@@ -11,6 +11,7 @@
 #include "../support/machine_facts.hpp"
 #include "../support/mpi_main.hpp"
 #include "halo_trial.hpp"
+#include "nccl_version.hpp"
 
 #include <fmt/format.h>
 
@@ -43,6 +44,7 @@ std::vector<Shape> all_shapes() {
 int main(int argc, char** argv) {
   using namespace selvage::bench;
   return mpi_bench_main(argc, argv, [&](MPI_Comm comm) {
+    record_nccl_version();
     const selvage::Context context(comm);
     // Kept to the end: MPI through UCX holds on to mappings of the memory it was given, so that nothing else may take its place.
     const auto trials = std::make_shared<std::vector<std::unique_ptr<HaloTrial>>>();

@@ -8,6 +8,7 @@
 #include "../support/graph.hpp"
 #include "../support/mpi_main.hpp"
 #include "nccl_allreduce.hpp"
+#include "nccl_version.hpp"
 
 #include <selvage/comm/gradient_buckets.hpp>
 #include <selvage/error.hpp>
@@ -186,6 +187,7 @@ int main(int argc, char** argv) {
     if (on_host)
       throw selvage::Error(selvage::ErrorKind::unsupported,
                            "it is for GPUs: on hosts the caller's own thread reduces, beside nothing");
+    record_nccl_version();
     const selvage::Context shared(comm);
     using enum selvage::AllreduceAlgorithm;
     for (const std::int64_t bytes : {std::int64_t{25} << 20, std::int64_t{4} << 20}) {

@@ -1,9 +1,11 @@
 #include "nccl.hpp"
 
 #include "../support/machine_facts.hpp"
+#include "nccl_version.hpp"
 
 #include <selvage/error.hpp>
 
+#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
 namespace selvage::bench {
@@ -12,6 +14,12 @@ void check_nccl(ncclResult_t code, std::string_view call) {
   if (code == ncclSuccess) return;
   throw Error(ErrorKind::cuda, fmt::format("{} failed: {}", call, ncclGetErrorString(code)),
               static_cast<int>(code));
+}
+
+void record_nccl_version() {
+  int version = 0;
+  check_nccl(ncclGetVersion(&version), "ncclGetVersion");
+  benchmark::AddCustomContext("NCCL", fmt::format("{}.{}.{}", version / 10'000, version / 100 % 100, version % 100));
 }
 
 ncclComm_t nccl_communicator(const Context& context) {
