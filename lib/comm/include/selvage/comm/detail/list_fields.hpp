@@ -45,6 +45,18 @@ struct PlainField {
   int components;
   std::int64_t offset;
 
+  /// As many as `components`; where the View's type has the number, so has the compiler, which then unrolls loops.
+  [[nodiscard]] KOKKOS_FUNCTION int count() const {
+    using Data = typename View::data_type;
+    if constexpr (View::rank() == 1) {
+      return 1;
+    } else if constexpr (std::rank_v<Data> > 0) {
+      return static_cast<int>(std::extent_v<Data, std::rank_v<Data> - 1>);
+    } else {
+      return components;
+    }
+  }
+
   KOKKOS_FUNCTION Element& at(std::int64_t particle, int component) const {
     if constexpr (View::rank() == 1) {
       return view(particle);
@@ -120,19 +132,19 @@ struct FieldList<First, Rest...> {
   First first;
   FieldList<Rest...> rest;
 
-  [[nodiscard]] KOKKOS_FUNCTION int components() const { return first.components + rest.components(); }
+  [[nodiscard]] KOKKOS_FUNCTION int components() const { return first.count() + rest.components(); }
   /// function(field, component of the field)
   template <class Function>
   KOKKOS_FUNCTION void with_component(int number, const Function& function) const {
-    if (number < first.components) {
+    if (number < first.count()) {
       function(first, number);
     } else {
-      rest.with_component(number - first.components, function);
+      rest.with_component(number - first.count(), function);
     }
   }
   template <class Function>
   KOKKOS_FUNCTION void each_component(const Function& function) const {
-    for (int component = 0; component < first.components; ++component) function(first, component);
+    for (int component = 0; component < first.count(); ++component) function(first, component);
     rest.each_component(function);
   }
   template <class Function>
