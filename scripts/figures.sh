@@ -112,6 +112,9 @@ measure_shared_gpu() {
     export CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=$((100 / ranks))
     for benchmark in bench_halo bench_list_halo bench_layouts; do measure "$benchmark" "" "$ranks"; done
     SELVAGE_ALLREDUCE_REORDERING=yes measure bench_allreduce "" "$ranks"
+    # The rest is between two.
+    [ "$ranks" -eq 2 ] || continue
+    for benchmark in bench_latency bench_tasks; do measure "$benchmark" "" "$ranks"; done
   done
   echo quit | nvidia-cuda-mps-control
 }
