@@ -91,6 +91,7 @@ measure_gpus() {
   for benchmark in bench_latency bench_tasks bench_copies bench_halo bench_list_halo bench_layouts; do
     measure "$benchmark" "" "${several[@]}"
   done
+  measure_device_queues "${several[@]}"
   SELVAGE_ALLREDUCE_REORDERING=yes measure bench_allreduce "" "${reducing[@]}"
   if is_wanted bench_allreduce && [[ allreduce/fp32 =~ $only ]] && has_torch; then
     measure_torch allreduce "${several[@]}" || without_torch
@@ -101,6 +102,9 @@ measure_gpus() {
     measure_torch ddp "${all[@]}" || without_torch
   fi
 }
+
+# With the rings of command queues in GPU memory instead of the host's.
+measure_device_queues() { SELVAGE_QUEUE_PLACEMENT=device measure bench_latency -device-queue "$@"; }
 
 # Ranks that share one GPU under MPS, each with its part of it. NCCL takes one rank per GPU and has no part in it.
 measure_shared_gpu() {
@@ -115,6 +119,7 @@ measure_shared_gpu() {
     # The rest is between two.
     [ "$ranks" -eq 2 ] || continue
     for benchmark in bench_latency bench_tasks; do measure "$benchmark" "" "$ranks"; done
+    measure_device_queues "$ranks"
   done
   echo quit | nvidia-cuda-mps-control
 }

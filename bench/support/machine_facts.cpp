@@ -42,9 +42,10 @@ std::string settings() {
   std::vector<std::string> given;
   for (const char* name :
        {"SELVAGE_LOGICAL_HOSTS", "SELVAGE_ALLREDUCE", "SELVAGE_ALLREDUCE_REORDERING",
-        "SELVAGE_ALLREDUCE_TABLE", "SELVAGE_TRANSPORT", "SELVAGE_INITIATION", "NCCL_NVLS_ENABLE", "NCCL_ALGO",
-        "NCCL_PROTO", "UCX_TLS", "OMPI_MCA_pml", "OMPI_MCA_btl", "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
-        "CUDA_DEVICE_MAX_CONNECTIONS", "OMP_NUM_THREADS"}) {
+        "SELVAGE_ALLREDUCE_TABLE", "SELVAGE_TRANSPORT", "SELVAGE_INITIATION", "SELVAGE_QUEUE_PLACEMENT",
+        "SELVAGE_COPY_PATHS", "NCCL_NVLS_ENABLE", "NCCL_ALGO", "NCCL_PROTO", "UCX_TLS", "OMPI_MCA_pml",
+        "OMPI_MCA_btl", "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "CUDA_DEVICE_MAX_CONNECTIONS",
+        "OMP_NUM_THREADS"}) {
     if (const auto value = environment_text(name)) given.push_back(fmt::format("{}={}", name, *value));
   }
   return fmt::format("{}", fmt::join(given, " "));
