@@ -74,8 +74,13 @@ function(selvage_add_test_program)
   endif()
   add_executable(${target} ${ARG_SOURCES})
   selvage_target_defaults(${target})
-  # Tests have names in common that the sources of a library haven't.
-  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
+  # Smaller than a library's: many of these compile long by themselves. On GPUs one by one: names in common mean other types there.
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 5)
+  if(Kokkos_ENABLE_CUDA)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
+  endif()
+  # Names of one source may be those of variables in another.
+  target_compile_options(${target} PRIVATE -Wno-shadow)
   if(NOT ARG_OPTIMIZED)
     selvage_optimize_little(${target})
   endif()

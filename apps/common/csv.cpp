@@ -1,7 +1,6 @@
 #include "common/csv.hpp"
 
-#include "common/atomic_file.hpp"
-
+#include <selvage/atomic_file.hpp>
 #include <selvage/error.hpp>
 
 #include <fcntl.h>
@@ -51,7 +50,7 @@ CsvHistory::CsvHistory(std::string path, std::vector<std::string> columns,
     text = kept_rows(path_, header, *first_new_step);
   if (text.empty()) text = header + "\n";
   replace_file(path_, text);
-  file_ = Descriptor(path_, O_WRONLY | O_APPEND);
+  file_ = FileDescriptor(path_, O_WRONLY | O_APPEND);
   if (file_.number() < 0) throw_io_error("cannot append to", path_, errno);
 }
 

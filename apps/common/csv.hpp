@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/descriptor.hpp"
+#include <selvage/file_descriptor.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -31,7 +31,7 @@ class CsvHistory {
  private:
   std::string path_;
   std::size_t columns_;
-  Descriptor file_;
+  FileDescriptor file_;
 };
 
 }  // namespace selvage::app

@@ -1,9 +1,10 @@
-#include "common/agreement.hpp"
-#include "common/atomic_file.hpp"
 #include "common/checksum_blocks.hpp"
 #include "common/hdf5_file.hpp"
 #include "common/hdf5_gather.hpp"
 #include "common/hdf5_objects.hpp"
+
+#include <selvage/agreement.hpp>
+#include <selvage/atomic_file.hpp>
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,10 +1,10 @@
 #include "common/output.hpp"
 
-#include "common/agreement.hpp"
-#include "common/descriptor.hpp"
 #include "common/xdmf.hpp"
 
+#include <selvage/agreement.hpp>
 #include <selvage/error.hpp>
+#include <selvage/file_descriptor.hpp>
 
 #include <fmt/format.h>
 #include <unistd.h>

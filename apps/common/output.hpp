@@ -1,8 +1,9 @@
 #pragma once
 
-#include "common/atomic_file.hpp"
 #include "common/hdf5_file.hpp"
 #include "common/xdmf.hpp"
+
+#include <selvage/atomic_file.hpp>
 
 #include <mpi.h>
 

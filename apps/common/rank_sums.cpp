@@ -1,7 +1,6 @@
 #include "common/rank_sums.hpp"
 
-#include "common/agreement.hpp"
-
+#include <selvage/agreement.hpp>
 #include <selvage/error.hpp>
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // Everything that knows nlohmann-json.
 #include "common/report.hpp"
 
-#include "common/agreement.hpp"
-#include "common/atomic_file.hpp"
+#include <selvage/agreement.hpp>
+#include <selvage/atomic_file.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,9 +1,9 @@
 #include "common/session.hpp"
 
-#include "common/agreement.hpp"
 #include "common/job.hpp"
 #include "common/kokkos_settings.hpp"
 
+#include <selvage/agreement.hpp>
 #include <selvage/environment.hpp>
 #include <selvage/error.hpp>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "common/agreement.hpp"
 #include "jacobi/reference.hpp"
 
+#include <selvage/agreement.hpp>
 #include <selvage/comm/grid.hpp>
 #include <selvage/error.hpp>
 
@@ -113,8 +113,8 @@ template <class Stencil, class Real>
   SerialComparison<Stencil::dimensions> result;
   double updates = static_cast<double>(steps);
   for (const std::int64_t cells : problem.cells) updates *= static_cast<double>(cells);
-  const auto patience_ms = app::io_timeout_ms() + static_cast<std::int64_t>(std::min(updates / 2e4, 8e10));
-  app::together_bounded(
+  const auto patience_ms = io_timeout_ms() + static_cast<std::int64_t>(std::min(updates / 2e4, 8e10));
+  together_bounded(
       grid.comm(), "comparing with the serial solution",
       [&] {
         if (grid.rank() != 0) return detail::send_planes(grid, own);
@@ -123,7 +123,7 @@ template <class Stencil, class Real>
         result = detail::compare_boxes(grid, reference, own);
       },
       patience_ms);
-  app::together_bounded(grid.comm(), "sharing the comparison", [&] {
+  together_bounded(grid.comm(), "sharing the comparison", [&] {
     check_mpi(MPI_Bcast(&result, sizeof(result), MPI_BYTE, 0, grid.comm()), "MPI_Bcast of a comparison");
   });
   return result;

@@ -1,10 +1,10 @@
 #include "md/run_files.hpp"
 
-#include "common/agreement.hpp"
-#include "common/atomic_file.hpp"
 #include "common/output.hpp"
 #include "md/state_files/h5md.hpp"
 
+#include <selvage/agreement.hpp>
+#include <selvage/atomic_file.hpp>
 #include <selvage/error.hpp>
 
 #include <fmt/format.h>
@@ -121,12 +121,12 @@ void RunFiles::write_trajectory(const State& state) {
   const std::int64_t atoms =
       write_h5md(comm_, fmt::format("{}/{}", dir_, frames_.back().file_name), state, frames_.back().time, {});
   const std::string path = fmt::format("{}/{}.xdmf", dir_, trajectory);
-  app::together(
+  together(
       comm_, "writing " + path,
       [&] {
-        if (thermo_) app::replace_file(path, app::xdmf_text(trajectory, h5md_cloud(atoms), frames_));
+        if (thermo_) replace_file(path, app::xdmf_text(trajectory, h5md_cloud(atoms), frames_));
       },
-      app::io_timeout_ms());
+      io_timeout_ms());
 }
 
 void RunFiles::write_restart(const State& state) const {

@@ -1,8 +1,8 @@
 #include "sgd/data_set.hpp"
 
-#include "common/agreement.hpp"
 #include "common/rank_sums.hpp"
 
+#include <selvage/agreement.hpp>
 #include <selvage/error.hpp>
 
 #include <fmt/format.h>
@@ -99,9 +99,9 @@ DataFacts survey(MPI_Comm comm, const SampleSource& source) {
   check_mpi(MPI_Comm_size(comm, &ranks), "MPI_Comm_size");
   Findings own;
   // Others wait for whoever's disk is slowest.
-  app::together(
+  together(
       comm, "the look through the data", [&] { own = look_through_share(source, ranks, rank); },
-      app::io_timeout_ms());
+      io_timeout_ms());
   // By halves, so that no sum of signed numbers overflows.
   const std::array<std::int64_t, 2> halves{static_cast<std::int64_t>(own.hash & 0xffffffffU),
                                            static_cast<std::int64_t>(own.hash >> 32)};
@@ -114,7 +114,7 @@ DataFacts survey(MPI_Comm comm, const SampleSource& source) {
   const std::array all{largest(0), largest(1)};
   if (facts.shape.classes == 0) facts.shape.classes = std::max(2, all[0] + 1);
   if (all[1] >= facts.shape.classes) {
-    throw app::AgreedError(
+    throw AgreedError(
         ErrorKind::input,
         fmt::format("{}: the label {} to test with has no sample to train with", source.path(), all[1]), 0,
         0);

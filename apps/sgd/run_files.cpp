@@ -1,8 +1,8 @@
 #include "sgd/run_files.hpp"
 
-#include "common/agreement.hpp"
 #include "common/output.hpp"
 
+#include <selvage/agreement.hpp>
 #include <selvage/error.hpp>
 
 #include <fmt/format.h>
@@ -73,10 +73,10 @@ void require_finite(const Trainer& trainer, std::span<const float> values, const
   if (wrong == values.end()) return;
   const auto& tensors = trainer.model().tensors();
   const auto after = std::ranges::upper_bound(tensors, wrong - values.begin(), {}, &Tensor::begin);
-  throw app::AgreedError(ErrorKind::numeric,
-                         fmt::format("{} of {} is NaN or infinite after step {}: no {} is written", what,
-                                     std::prev(after)->name, trainer.steps_done(), file),
-                         0, 0);
+  throw AgreedError(ErrorKind::numeric,
+                    fmt::format("{} of {} is NaN or infinite after step {}: no {} is written", what,
+                                std::prev(after)->name, trainer.steps_done(), file),
+                    0, 0);
 }
 
 }  // namespace

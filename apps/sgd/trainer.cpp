@@ -1,9 +1,9 @@
 #include "sgd/trainer.hpp"
 
-#include "common/agreement.hpp"
 #include "common/rank_sums.hpp"
 #include "sgd/fixed_point.hpp"
 
+#include <selvage/agreement.hpp>
 #include <selvage/counted.hpp>
 #include <selvage/error.hpp>
 
@@ -292,7 +292,7 @@ void Trainer::require_usable(std::int64_t step, const std::int64_t* sums, const 
   if (sums[Figures::unusable_samples] == 0 && sums[Figures::unusable_layer] == 0 &&
       sums[Figures::unusable_tensor] == 0)
     return;
-  app::together(context_.comm(), "the loss", [&] {
+  together(context_.comm(), "the loss", [&] {
     const auto refuse = [&](const std::string& what) {
       throw Error(ErrorKind::numeric, fmt::format("{} in step {}", what, step));
     };
@@ -324,11 +324,10 @@ Trainer::Step Trainer::test() {
   const auto sums = app::sum_counts(context_.comm(), "the sum of the test's losses",
                                     std::span<const std::int64_t>(row.data(), StepFigures::columns));
   if (sums[StepFigures::unusable_samples] > 0 || sums[StepFigures::unusable_layer] > 0) {
-    throw app::AgreedError(
-        ErrorKind::numeric,
-        fmt::format("the loss of {} test samples is NaN, infinite or too large after step {}",
-                    sums[StepFigures::unusable_samples], steps_done_),
-        0, 0);
+    throw AgreedError(ErrorKind::numeric,
+                      fmt::format("the loss of {} test samples is NaN, infinite or too large after step {}",
+                                  sums[StepFigures::unusable_samples], steps_done_),
+                      0, 0);
   }
   return {fixed_point::to_real(sums[StepFigures::loss]) / static_cast<double>(count),
           static_cast<double>(sums[StepFigures::correct]) / static_cast<double>(count)};

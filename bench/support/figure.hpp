@@ -1,6 +1,6 @@
 #pragma once
 
-#include "trial.hpp"
+#include <selvage/timing/trial.hpp>
 
 #include <functional>
 #include <map>
@@ -9,6 +9,10 @@
 #include <vector>
 
 namespace selvage::bench {
+
+using timing::Contender;
+using timing::Times;
+using timing::Trial;
 
 /// What is measured in turns under one name.
 struct Figure {

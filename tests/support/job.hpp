@@ -10,6 +10,7 @@
 #include <numeric>
 #include <sstream>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace selvage::test {
@@ -98,6 +99,12 @@ std::vector<Case> cases_where(const std::vector<Case>& all, const Predicate& is_
   std::vector<Case> wanted;
   std::ranges::copy_if(all, std::back_inserter(wanted), is_wanted);
   return wanted;
+}
+/// The same by a function, of which there may be one for each type of case.
+template <class Case>
+std::vector<Case> cases_where(const std::vector<Case>& all,
+                              bool (*is_wanted)(const std::type_identity_t<Case>&)) {
+  return cases_where<Case, bool (*)(const Case&)>(all, is_wanted);
 }
 
 }  // namespace selvage::test

@@ -140,7 +140,7 @@ SolverOptions TypedSimulation<Real, Stencil>::choose_options() {
 
 template <class Real, class Stencil>
 void TypedSimulation<Real, Stencil>::restore() {
-  app::together(
+  together(
       session_.comm(), "reading the restart file",
       [&] {
         const Restart restart(*settings_.standard.restart_path, settings_);
@@ -149,7 +149,7 @@ void TypedSimulation<Real, Stencil>::restore() {
             restart.read<Real>({{box.begin.begin(), box.begin.end()}, {box.end.begin(), box.end.end()}});
         solver_.restore(restart.step(), values);
       },
-      app::io_timeout_ms());
+      io_timeout_ms());
   restarted_at_ = solver_.step();
 }
 
@@ -279,7 +279,7 @@ template <class Real, class Stencil>
 void TypedSimulation<Real, Stencil>::check_finite(double residual) {
   if (std::isfinite(residual)) return;
   // All ranks added the same numbers and so come here together.
-  app::together(session_.comm(), "checking the residual", [&] {
+  together(session_.comm(), "checking the residual", [&] {
     throw Error(
         ErrorKind::numeric,
         fmt::format("the residual at step {} is {}: the field holds values that are not finite or too large "

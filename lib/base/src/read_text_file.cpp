@@ -1,4 +1,5 @@
 #include <selvage/error.hpp>
+#include <selvage/file_descriptor.hpp>
 #include <selvage/read_text_file.hpp>
 #include <selvage/special_file.hpp>
 
@@ -14,20 +15,6 @@
 namespace selvage {
 namespace {
 
-class Descriptor {
- public:
-  explicit Descriptor(const std::string& path) : number_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-  ~Descriptor() {
-    if (number_ >= 0) (void)close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  [[nodiscard]] int number() const { return number_; }
-
- private:
-  int number_;
-};
-
 [[noreturn]] void fail(const std::string& path, int code) {
   throw Error(ErrorKind::input, fmt::format("cannot read {}: {}", path, std::strerror(code)), code);
 }
@@ -39,7 +26,7 @@ class Descriptor {
 
 std::string read_text_file(const std::string& path, std::size_t most_bytes) {
   require_regular_file(path);
-  const Descriptor file(path);
+  const FileDescriptor file(path, O_RDONLY);
   struct stat facts {};
   if (file.number() < 0 || fstat(file.number(), &facts) != 0) fail(path, errno);
   if (static_cast<std::size_t>(facts.st_size) > most_bytes) refuse_length(path, most_bytes);

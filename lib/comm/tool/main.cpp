@@ -1,10 +1,10 @@
 // selvage-tune: measures allreduce algorithms and writes the table that an Allreduce chooses from.
 #include "collectives/allreduce_table_file.hpp"
-#include "common/agreement.hpp"
-#include "common/atomic_file.hpp"
 #include "measure.hpp"
 #include "request.hpp"
 
+#include <selvage/agreement.hpp>
+#include <selvage/atomic_file.hpp>
 #include <selvage/comm/context.hpp>
 #include <selvage/error.hpp>
 #include <selvage/special_file.hpp>
@@ -76,7 +76,7 @@ void write(const std::string& path, const detail::AllreduceTable& table) {
   if (failed)
     throw Error(ErrorKind::io, fmt::format("cannot make {}: {}", directory.string(), failed.message()),
                 failed.value());
-  app::replace_file(path, table.to_text());
+  replace_file(path, table.to_text());
 }
 
 /// A file that is no table stays as it is, and one that can't be written is found before anything is measured.
@@ -131,7 +131,7 @@ void tune(const Request& request) {
   const std::int64_t most = request.max_bytes > 0 ? request.max_bytes : (on_host ? 16 : 256) * mebibyte;
   const auto sizes = powers_of_two(request.min_bytes, most);
   std::string path;
-  app::together(context.comm(), "preparing the table", [&] {
+  together(context.comm(), "preparing the table", [&] {
     if (context.rank() != 0) return;
     path = table_path(request);
     prepare(path);
@@ -144,7 +144,7 @@ void tune(const Request& request) {
     const auto job = detail::allreduce_job(context.machine(), on_host, type);
     say(detail::describe(job));
     const auto rows = measure_type(context, request, type, sizes, told);
-    app::together(context.comm(), "writing the table", [&] {
+    together(context.comm(), "writing the table", [&] {
       if (context.rank() == 0) save(path, job, rows);
     });
   }
@@ -178,7 +178,7 @@ int run_checked(int argc, char** argv) {
   try {
     run(argc, argv);
     return 0;
-  } catch (const app::AgreedError& error) {
+  } catch (const AgreedError& error) {
     if (rank_in_world() == error.first_rank()) complain(error.message());
     return exit_code(error.kind());
   } catch (const Error& error) {

@@ -2,10 +2,10 @@
 
 #include "collectives/allreduce_registry.hpp"
 #include "fastest.hpp"
-#include "support/trial.hpp"
 
 #include <selvage/comm/allreduce.hpp>
 #include <selvage/error.hpp>
+#include <selvage/timing/trial.hpp>
 
 #include <fmt/format.h>
 
@@ -83,9 +83,9 @@ bool same(const T& a, const T& b) {
 
 /// Over rounds. \param value  of a round
 template <class Value>
-double median(const std::vector<bench::Times>& all, const Value& value) {
+double median(const std::vector<timing::Times>& all, const Value& value) {
   std::vector<double> values;
-  for (const bench::Times& times : all) values.push_back(value(times));
+  for (const timing::Times& times : all) values.push_back(value(times));
   std::ranges::sort(values);
   const std::size_t half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
@@ -179,28 +179,28 @@ class Measurement {
   }
 
   void choose() {
-    std::vector<bench::Contender> contenders;
+    std::vector<timing::Contender> contenders;
     for (const Candidate& candidate : candidates_) {
       Allreduce& allreduce = *candidate.allreduce;
       // verify() has checked it.
       contenders.push_back({candidate.name, [this, &allreduce] { allreduce.run(space_); }, [] {}});
     }
-    bench::Trial trial(context_.comm(), contenders);
-    std::vector<bench::Times> all;
+    timing::Trial trial(context_.comm(), contenders);
+    std::vector<timing::Times> all;
     for (int round = 0; round < rounds; ++round) all.push_back(trial.round());
     std::vector<std::string> names;
     for (const Candidate& candidate : candidates_) {
       candidate.allreduce->check();
       names.push_back(candidate.name);
       row_.median_us[candidate.name] =
-          median(all, [&](const bench::Times& times) { return times.at(candidate.name); }) * 1e6;
+          median(all, [&](const timing::Times& times) { return times.at(candidate.name); }) * 1e6;
     }
     // By ratios within rounds: a machine whose speed drifts treats all alike there.
     row_.best = fastest(names, chosen_by_rule(), [&](const std::string& name, const std::string& other) {
-      return median(all, [&](const bench::Times& times) { return times.at(other) / times.at(name); });
+      return median(all, [&](const timing::Times& times) { return times.at(other) / times.at(name); });
     });
     const auto [least, most] =
-        std::ranges::minmax(all, {}, [&](const bench::Times& times) { return times.at(row_.best); });
+        std::ranges::minmax(all, {}, [&](const timing::Times& times) { return times.at(row_.best); });
     is_noisy_ = (most.at(row_.best) - least.at(row_.best)) * 1e6 > row_.median_us.at(row_.best);
   }
 

@@ -1,12 +1,13 @@
 #include "common/hdf5_file.hpp"
 
-#include "common/agreement.hpp"
 #include "common/hdf5_gather.hpp"
 #include "common/hdf5_objects.hpp"
 #include "expect_error.hpp"
 #include "file_size_limit.hpp"
 #include "hdf5_arrays.hpp"
 #include "shared_directory.hpp"
+
+#include <selvage/agreement.hpp>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

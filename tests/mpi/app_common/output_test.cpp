@@ -1,7 +1,8 @@
 #include "common/output.hpp"
 
-#include "common/agreement.hpp"
 #include "shared_directory.hpp"
+
+#include <selvage/agreement.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,8 @@
 #include "common/report.hpp"
 
-#include "common/agreement.hpp"
 #include "shared_directory.hpp"
+
+#include <selvage/agreement.hpp>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

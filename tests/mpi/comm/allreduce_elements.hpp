@@ -1,6 +1,7 @@
 #pragma once
 
 #include "allreduce_oracle.hpp"
+#include "space.hpp"
 
 #include <selvage/comm/allreduce.hpp>
 
@@ -17,10 +18,6 @@
 #include <vector>
 
 namespace selvage::test {
-
-using Space = Kokkos::DefaultExecutionSpace;
-
-constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
 
 /// What tests need again and again, found out once per process. \param find  of an index
 template <class Value, class Find>

@@ -1,5 +1,6 @@
 #include "allreduce_cases.hpp"
 #include "rounds.hpp"
+#include "space.hpp"
 
 #include <selvage/comm/allreduce.hpp>
 #include <selvage/comm/detail/signal.hpp>
@@ -17,10 +18,6 @@
 
 namespace selvage::test {
 namespace {
-
-using Space = Kokkos::DefaultExecutionSpace;
-
-constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
 
 /// Keeps the instance busy, so that this rank's kernels come late.
 struct Delay {

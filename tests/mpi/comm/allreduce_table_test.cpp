@@ -1,6 +1,7 @@
 #include "collectives/allreduce_table.hpp"
 
 #include "collectives/allreduce_table_file.hpp"
+#include "space.hpp"
 #include "temporary_directory.hpp"
 #include "thrown.hpp"
 
@@ -18,9 +19,7 @@ namespace {
 
 using app::testing_support::TemporaryDirectory;
 using app::testing_support::write_text;
-using Space = Kokkos::DefaultExecutionSpace;
 
-constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
 constexpr const char* variable = "SELVAGE_ALLREDUCE_TABLE";
 
 /// The table exists on rank 0 only, as on a disk that the other ranks don't see; they name a file that isn't there.

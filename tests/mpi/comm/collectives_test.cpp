@@ -21,15 +21,15 @@ namespace {
 using Algorithm = AllreduceAlgorithm;
 using Operation = ReduceOperation;
 
-struct Case {
+struct CollectiveCase {
   std::string name;
   std::optional<Algorithm> algorithm = {};
   bool is_shared = false;
 
-  friend void PrintTo(const Case& tested, std::ostream* out) { *out << tested.name; }
+  friend void PrintTo(const CollectiveCase& tested, std::ostream* out) { *out << tested.name; }
 };
 
-std::vector<Case> cases() {
+std::vector<CollectiveCase> collective_cases() {
   return {{"chosen"},
           {"chosen_shared", {}, true},
           {"two_shot", Algorithm::two_shot},
@@ -38,11 +38,11 @@ std::vector<Case> cases() {
 }
 
 /// Kernels and hosts combine through mapped memory within a host only.
-bool must_run(const Case& tested) {
+bool collective_must_run(const CollectiveCase& tested) {
   return tested.algorithm != Algorithm::two_shot || this_job().is_on_one_host();
 }
 
-class CollectiveConformance : public testing::TestWithParam<Case> {
+class CollectiveConformance : public testing::TestWithParam<CollectiveCase> {
  protected:
   CollectiveConformance() : context_(MPI_COMM_WORLD) {}
 
@@ -149,17 +149,17 @@ class CollectiveConformance : public testing::TestWithParam<Case> {
 };
 
 INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, CollectiveConformance,
-                         testing::ValuesIn(cases_where(cases(), must_run)),
+                         testing::ValuesIn(cases_where(collective_cases(), collective_must_run)),
                          [](const auto& tested) { return tested.param.name; });
 
 TEST(CollectiveCases, AreRefusedWhereTheyDontRun) {
   const Context context(MPI_COMM_WORLD);
   const LeastCases least{
       .on_one_host = 5, .on_several_hosts = 3, .on_gpus_of_one_host = 5, .on_gpus_of_several_hosts = 3};
-  EXPECT_EQ(cases_where(cases(), must_run).size(), least.here(!on_host));
+  EXPECT_EQ(cases_where(collective_cases(), collective_must_run).size(), least.here(!on_host));
   const Kokkos::View<double*, Space> view("probe", 1);
-  for (const Case& tested : cases()) {
-    if (must_run(tested)) continue;
+  for (const CollectiveCase& tested : collective_cases()) {
+    if (collective_must_run(tested)) continue;
     const auto error = thrown_by([&] { AllGather(Space(), context, {.algorithm = tested.algorithm}, view); });
     EXPECT_EQ(error ? to_string(error->kind()) : "nothing was thrown", to_string(ErrorKind::unsupported))
         << tested.name;

@@ -1,4 +1,5 @@
 // What a CommandQueue can't do: who hears of it, and when.
+#include "space.hpp"
 #include "thrown.hpp"
 
 #include <selvage/comm/trigger.hpp>
@@ -16,7 +17,6 @@ namespace {
 using Space = Kokkos::DefaultHostExecutionSpace;
 using Team = Kokkos::TeamPolicy<Space>::member_type;
 
-constexpr std::uint64_t word = sizeof(std::uint64_t);
 constexpr std::uint64_t too_many_bytes = std::uint64_t{1} << 31;
 
 /// Runs function(team, context) in a kernel, by one team with the first ring. \return how many of its calls failed

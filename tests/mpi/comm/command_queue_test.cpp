@@ -1,4 +1,5 @@
 #include "proxy/window_state.hpp"
+#include "space.hpp"
 #include "thrown.hpp"
 
 #include <selvage/comm/trigger.hpp>
@@ -17,21 +18,12 @@
 namespace selvage::test {
 namespace {
 
-using Space = Kokkos::DefaultExecutionSpace;
 using HostSpace = Kokkos::DefaultHostExecutionSpace;
 using Team = Kokkos::TeamPolicy<Space>::member_type;
 using Words = Kokkos::View<std::uint64_t*, Space::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
-constexpr int teams = 5;
+constexpr int teams_per_launch = 5;
 constexpr int longest = 3000;  // words per team: more than what travels inline
-constexpr std::uint64_t word = sizeof(std::uint64_t);
-
-int on_all_ranks(int count) {
-  int total = 0;
-  MPI_Allreduce(&count, &total, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  return total;
-}
 
 /// What a team finds in the window: a flag word, then where messages land, come from, and are fetched to.
 struct TeamMemory {
@@ -124,7 +116,7 @@ struct Service {
 class CommandQueueTest : public testing::TestWithParam<Service> {
  protected:
   [[nodiscard]] static CommandQueue::Options options(std::uint64_t slots) {
-    return {.rings = teams,
+    return {.rings = teams_per_launch,
             .slots = slots,
             .service_threads = GetParam().threads,
             .placement = GetParam().placement};
@@ -144,7 +136,7 @@ class CommandQueueTest : public testing::TestWithParam<Service> {
   template <class Kernel>
   [[nodiscard]] int run(const Kernel& kernel) const {
     int wrong = 0;
-    Kokkos::parallel_reduce("talk", Kokkos::TeamPolicy<Space>(space_, teams, 1), kernel, wrong);
+    Kokkos::parallel_reduce("talk", Kokkos::TeamPolicy<Space>(space_, teams_per_launch, 1), kernel, wrong);
     return wrong;
   }
   /// Thirty rounds of all ways to put and get, of sizes below and above what travels inline.
@@ -163,7 +155,7 @@ class CommandQueueTest : public testing::TestWithParam<Service> {
 
 TEST_P(CommandQueueTest, CarriesPutsGetsValuesAndSignals) {
   const Context context(MPI_COMM_WORLD);
-  const Window window(space_, context, teams * words_per_team * word);
+  const Window window(space_, context, teams_per_launch * words_per_team * word);
   CommandQueue queue(space_, context, window, options(4));
   EXPECT_EQ(queue.device().is_fetched, !on_host && GetParam().placement == QueuePlacement::device);
   expect_rounds_arrive(queue, context, window);
@@ -172,7 +164,7 @@ TEST_P(CommandQueueTest, CarriesPutsGetsValuesAndSignals) {
 /// As windows in GPU memory are between hosts, unless MPI takes such memory; ranks of one host copy.
 TEST_P(CommandQueueTest, CarriesThemThroughHostMemoryWhereMpiTakesNoOther) {
   const Context context(MPI_COMM_WORLD);
-  const Window window(space_, context, teams * words_per_team * word);
+  const Window window(space_, context, teams_per_launch * words_per_team * word);
   const_cast<detail::WindowState&>(window.state())
       .staged.assign(static_cast<std::size_t>(context.size()), true);
   MPI_Barrier(MPI_COMM_WORLD);
@@ -197,13 +189,14 @@ struct PutMany : Talk {
 
 TEST_P(CommandQueueTest, LosesNothingWhenRingsAreFull) {
   const Context context(MPI_COMM_WORLD);
-  const Window window(space_, context, teams * words_per_team * word);
+  const Window window(space_, context, teams_per_launch * words_per_team * word);
   CommandQueue queue(space_, context, window, options(2));
   const Talk what = talk(queue, context, window, 7, 1000);
   ASSERT_EQ(on_all_ranks(run(PutMany{what})), 0);
   const auto found = Kokkos::create_mirror_view_and_copy(
-      Kokkos::HostSpace(), Words(reinterpret_cast<std::uint64_t*>(window.data()), teams * words_per_team));
-  for (int team = 0; team < teams; ++team) {
+      Kokkos::HostSpace(),
+      Words(reinterpret_cast<std::uint64_t*>(window.data()), teams_per_launch * words_per_team));
+  for (int team = 0; team < teams_per_launch; ++team) {
     for (int i = 0; i < what.words; ++i) {
       ASSERT_EQ(memory_of(found.data(), team).landed[i], value(what.left, team, 7, i)) << team << " " << i;
     }
@@ -212,7 +205,7 @@ TEST_P(CommandQueueTest, LosesNothingWhenRingsAreFull) {
 
 TEST_P(CommandQueueTest, GoesOnWithAnotherKernelsCommands) {
   const Context context(MPI_COMM_WORLD);
-  const Window window(space_, context, teams * words_per_team * word);
+  const Window window(space_, context, teams_per_launch * words_per_team * word);
   CommandQueue queue(space_, context, window, options(8));
   for (int round = 1; round <= 20; ++round) {
     // Some rounds end within a ring, some at its end, some go round it.
@@ -221,7 +214,7 @@ TEST_P(CommandQueueTest, GoesOnWithAnotherKernelsCommands) {
   EXPECT_NO_THROW(queue.check());
 }
 
-std::string name_of(const testing::TestParamInfo<Service>& tested) {
+std::string name_of_service(const testing::TestParamInfo<Service>& tested) {
   return std::to_string(tested.param.threads) + "_" + std::string(to_string(tested.param.placement));
 }
 
@@ -230,7 +223,7 @@ INSTANTIATE_TEST_SUITE_P(ServiceThreads, CommandQueueTest,
                                          Service{4, QueuePlacement::host}, Service{1, QueuePlacement::device},
                                          Service{2, QueuePlacement::device},
                                          Service{4, QueuePlacement::device}),
-                         name_of);
+                         name_of_service);
 
 /// SELVAGE_QUEUE_PLACEMENT decides where the options leave it open.
 TEST(QueuePlacements, FollowTheEnvironmentUnlessForced) {
@@ -351,7 +344,8 @@ struct PutNowhere : Talk {
   KOKKOS_FUNCTION void operator()(const Team& team, int& failed) const {
     const CommandContext context = port.context(0);
     const TeamMemory memory = memory_of(window, 0);
-    const bool outside = context.put(team, window + teams * words_per_team, memory.source, word, rank);
+    const bool outside =
+        context.put(team, window + teams_per_launch * words_per_team, memory.source, word, rank);
     const bool nobody = context.put(team, memory.landed, memory.source, word, 1000);
     Kokkos::single(Kokkos::PerTeam(team), [&] { failed += (outside ? 0 : 1) + (nobody ? 0 : 1); });
   }
@@ -359,8 +353,8 @@ struct PutNowhere : Talk {
 
 TEST_F(CommandQueueTest, ReportsWhatCannotBeDoneAndGoesOn) {
   const Context context(MPI_COMM_WORLD);
-  const Window window(space_, context, teams * words_per_team * word);
-  CommandQueue queue(space_, context, window, {.rings = teams});
+  const Window window(space_, context, teams_per_launch * words_per_team * word);
+  CommandQueue queue(space_, context, window, {.rings = teams_per_launch});
   const Talk what = talk(queue, context, window, 1, 10);
   int failed = 0;
   Kokkos::parallel_reduce("nowhere", Kokkos::TeamPolicy<Space>(space_, 1, 1), PutNowhere{what}, failed);

@@ -38,5 +38,19 @@ TEST(Context, NeedsOneGroupOfRanks) {
   MPI_Comm_free(&half);
 }
 
+TEST(Context, RaisesTheErrorOfOneRankOnAll) {
+  const Context context(MPI_COMM_WORLD);
+  const int last = context.size() - 1;
+  bool ran = false;
+  context.agree("reading the mesh", [&] { ran = true; });
+  EXPECT_TRUE(ran);
+  const std::string message = message_on_all_ranks(ErrorKind::input, [&] {
+    context.agree("reading the mesh", [&] {
+      if (context.rank() == last) throw Error(ErrorKind::input, "no mesh");
+    });
+  });
+  EXPECT_EQ(message, "no mesh");
+}
+
 }  // namespace
 }  // namespace selvage::test

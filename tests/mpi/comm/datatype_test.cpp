@@ -13,11 +13,11 @@
 namespace selvage::test {
 namespace {
 
-using Bytes = std::vector<std::byte>;
+using PlainBytes = std::vector<std::byte>;
 
 /// Every byte its own, as far as 251 values go.
-Bytes numbered(std::int64_t bytes) {
-  Bytes result(bytes);
+PlainBytes numbered(std::int64_t bytes) {
+  PlainBytes result(bytes);
   for (std::int64_t i = 0; i < bytes; ++i) result[i] = static_cast<std::byte>(i % 251);
   return result;
 }
@@ -28,7 +28,7 @@ struct Memory {
       : origin(std::max<std::int64_t>(0, -type.true_lower_bound())),
         bytes(numbered(origin + std::max<std::int64_t>(0, type.true_upper_bound()))) {}
   std::int64_t origin;
-  Bytes bytes;
+  PlainBytes bytes;
   [[nodiscard]] std::byte* data() { return bytes.data() + origin; }
 };
 
@@ -37,14 +37,14 @@ void copy(std::span<const detail::CopyRun> runs, const std::byte* source, std::b
     detail::copy_rows_on_host(box, 0, detail::row_count(box));
 }
 
-Bytes packed_by_us(const Datatype& type, const std::byte* data) {
-  Bytes packed(type.size());
+PlainBytes packed_by_us(const Datatype& type, const std::byte* data) {
+  PlainBytes packed(type.size());
   copy(detail::flatten(type.code()), data, packed.data());
   return packed;
 }
 
-Bytes packed_by_mpi(MPI_Datatype type, const std::byte* data, std::int64_t bytes) {
-  Bytes packed(bytes);
+PlainBytes packed_by_mpi(MPI_Datatype type, const std::byte* data, std::int64_t bytes) {
+  PlainBytes packed(bytes);
   int position = 0;
   if (bytes == 0) return packed;  // Open MPI refuses the null pointer of an empty vector
   MPI_Pack(data, 1, type, packed.data(), static_cast<int>(bytes), &position, MPI_COMM_SELF);
@@ -52,7 +52,7 @@ Bytes packed_by_mpi(MPI_Datatype type, const std::byte* data, std::int64_t bytes
   return packed;
 }
 
-void unpack_by_mpi(MPI_Datatype type, const Bytes& packed, std::byte* data) {
+void unpack_by_mpi(MPI_Datatype type, const PlainBytes& packed, std::byte* data) {
   int position = 0;
   if (packed.empty()) return;
   MPI_Unpack(packed.data(), static_cast<int>(packed.size()), &position, data, 1, type, MPI_COMM_SELF);
@@ -113,7 +113,7 @@ TEST(Datatype, UnpacksLikeMpiAndTouchesNothingElse) {
   for (int trial = 0; trial < trials; ++trial) {
     const TypePair type = types.make(types.number(1, 4));
     if (type.ours.size() > 100'000 || !is_injective(type.ours)) continue;
-    const Bytes packed = numbered(type.ours.size());
+    const PlainBytes packed = numbered(type.ours.size());
     Memory ours(type.ours);
     Memory mpi(type.ours);
     copy(detail::reversed(detail::flatten(type.ours.code())), packed.data(), ours.data());

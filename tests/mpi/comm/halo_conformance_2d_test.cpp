@@ -3,10 +3,8 @@
 namespace selvage::test {
 namespace {
 
-constexpr int axes = 2;
-
-const std::vector<HaloCase<axes>>& cases() {
-  static const std::vector<HaloCase<axes>> all{
+const std::vector<HaloCase<2>>& cases_2d() {
+  static const std::vector<HaloCase<2>> all{
       {"faces", {13, 17}, {false, false}, 1, false},
       {"corners", {13, 17}, {false, false}, 1, true},
       {"periodic", {16, 11}, {true, true}, 1, true},
@@ -19,11 +17,11 @@ const std::vector<HaloCase<axes>>& cases() {
 
 template <class Kind>
 class HaloConformance2D : public testing::Test {};
-TYPED_TEST_SUITE(HaloConformance2D, FieldKinds<axes>);
+TYPED_TEST_SUITE(HaloConformance2D, FieldKinds<2>);
 
 TYPED_TEST(HaloConformance2D, FillsGhostsExactlyOverEveryTransportAndInitiation) {
   const Context context(MPI_COMM_WORLD);
-  for (const auto& halo_case : cases()) {
+  for (const auto& halo_case : cases_2d()) {
     SCOPED_TRACE(halo_case.name);
     EXPECT_GE(expect_exact_everywhere<TypeParam>(context, halo_case), least_combinations(context));
     if (this->HasFatalFailure()) return;

@@ -3,10 +3,8 @@
 namespace selvage::test {
 namespace {
 
-constexpr int axes = 3;
-
-const std::vector<HaloCase<axes>>& cases() {
-  static const std::vector<HaloCase<axes>> all{
+const std::vector<HaloCase<3>>& cases_3d() {
+  static const std::vector<HaloCase<3>> all{
       {"faces", {7, 9, 5}, {false, false, false}, 1, false},
       {"corners", {7, 9, 5}, {false, false, false}, 1, true},
       {"periodic", {8, 6, 7}, {true, true, true}, 1, true},
@@ -19,11 +17,11 @@ const std::vector<HaloCase<axes>>& cases() {
 
 template <class Kind>
 class HaloConformance3D : public testing::Test {};
-TYPED_TEST_SUITE(HaloConformance3D, FieldKinds<axes>);
+TYPED_TEST_SUITE(HaloConformance3D, FieldKinds<3>);
 
 TYPED_TEST(HaloConformance3D, FillsGhostsExactlyOverEveryTransportAndInitiation) {
   const Context context(MPI_COMM_WORLD);
-  for (const auto& halo_case : cases()) {
+  for (const auto& halo_case : cases_3d()) {
     SCOPED_TRACE(halo_case.name);
     EXPECT_GE(expect_exact_everywhere<TypeParam>(context, halo_case), least_combinations(context));
     if (this->HasFatalFailure()) return;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "job.hpp"
+#include "space.hpp"
 #include "thrown.hpp"
 
 #include <selvage/comm/halo_exchange.hpp>
@@ -20,10 +21,7 @@
 
 namespace selvage::test {
 
-using Space = Kokkos::DefaultExecutionSpace;
 using Index = std::array<std::int64_t, 4>;  ///< cell indices, then the component; unused entries are 0
-inline constexpr bool on_host =
-    Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
 
 /// Every transport of halos.
 inline const std::vector<Transport> halo_transports{Transport::peer, Transport::copy_engine,
@@ -318,13 +316,6 @@ int count_touched(const TestField<Kind>& field, const Grid<Kind::D>& grid, const
     if (element(image, index) != expected) ++wrong;
   });
   return wrong;
-}
-
-/// The sum over all ranks, so that a failure on one ends the test on all.
-inline int on_all_ranks(int count) {
-  int total = 0;
-  MPI_Allreduce(&count, &total, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  return total;
 }
 
 }  // namespace selvage::test

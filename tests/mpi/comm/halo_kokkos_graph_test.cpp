@@ -1,4 +1,5 @@
 #include "job.hpp"
+#include "space.hpp"
 #include "thrown.hpp"
 
 #include <selvage/comm/halo_graph.hpp>
@@ -15,8 +16,6 @@
 namespace selvage::test {
 namespace {
 
-using Space = Kokkos::DefaultExecutionSpace;
-constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
 using View = Kokkos::View<double**, Kokkos::LayoutRight, Space::memory_space>;
 using Round = Kokkos::View<double, Space::memory_space>;
 using Cells = Kokkos::MDRangePolicy<Space, Kokkos::Rank<2>>;
@@ -228,7 +227,7 @@ struct Carrier {
   Transport transport;
   std::optional<Initiation> initiation = {};
 };
-std::string name_of(const testing::TestParamInfo<Carrier>& tested) {
+std::string name_of_carrier(const testing::TestParamInfo<Carrier>& tested) {
   return tested.param.name;
 }
 
@@ -270,7 +269,7 @@ TEST_P(KokkosGraphOf, ACarrierExchangesBetweenItsKernels) {
   expect_exact(halo, count + 1.0);
 }
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(KokkosGraphOf);
-INSTANTIATE_TEST_SUITE_P(EveryCarrier, KokkosGraphOf, testing::ValuesIn(carriers(true)), name_of);
+INSTANTIATE_TEST_SUITE_P(EveryCarrier, KokkosGraphOf, testing::ValuesIn(carriers(true)), name_of_carrier);
 
 TEST_P(KokkosGraphRefusal, SaysWhatCannotBeCaptured) {
   HaloExchange halo = plan_it();
@@ -282,7 +281,8 @@ TEST_P(KokkosGraphRefusal, SaysWhatCannotBeCaptured) {
   halo.exchange(space_, u_);
 }
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(KokkosGraphRefusal);
-INSTANTIATE_TEST_SUITE_P(EveryCarrier, KokkosGraphRefusal, testing::ValuesIn(carriers(false)), name_of);
+INSTANTIATE_TEST_SUITE_P(EveryCarrier, KokkosGraphRefusal, testing::ValuesIn(carriers(false)),
+                         name_of_carrier);
 
 /// Three on a host of one kind or another; of GPUs, two of four can be captured where there are several.
 TEST(KokkosGraphCarriers, AreAsManyAsStated) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "job.hpp"
+#include "space.hpp"
 #include "thrown.hpp"
 
 #include <selvage/comm/context.hpp>
@@ -17,16 +18,6 @@
 #include <vector>
 
 namespace selvage::test {
-
-using Space = Kokkos::DefaultExecutionSpace;
-inline constexpr bool on_host =
-    Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
-
-inline int on_all_ranks(int count) {
-  int total = 0;
-  MPI_Allreduce(&count, &total, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  return total;
-}
 
 /// What one rank sends, in the order of its list.
 struct SendList {

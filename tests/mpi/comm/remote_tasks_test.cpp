@@ -1,3 +1,4 @@
+#include "space.hpp"
 #include "thrown.hpp"
 
 #include <selvage/comm/remote_tasks.hpp>
@@ -19,12 +20,10 @@
 namespace selvage::test {
 namespace {
 
-using Space = Kokkos::DefaultExecutionSpace;
 using HostSpace = Kokkos::DefaultHostExecutionSpace;
 using Sums = Kokkos::View<double*, Space>;
 using HostSums = Kokkos::View<double*, HostSpace>;
 
-constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
 constexpr int most = 500;  // elements of a payload: more than what travels inline
 /// Long enough for all ranks to make a Context on a busy machine, once they have come together.
 constexpr RemoteTasks::Options options{.payload_bytes = most * sizeof(double), .slots = 3};

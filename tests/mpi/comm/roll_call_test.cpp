@@ -42,14 +42,18 @@ class RollCallTest : public testing::Test {
 
 TEST_F(RollCallTest, IsAnsweredByThoseWhoWait) {
   detail::RollCall calls(comm_, 10);
-  if (rank_ == 0) EXPECT_EQ(calls.silent(milliseconds(20'000)), std::vector<int>());
+  if (rank_ == 0) {
+    EXPECT_EQ(calls.silent(milliseconds(20'000)), std::vector<int>());
+  }
   answer_until_all_come(calls);
 }
 
 TEST_F(RollCallTest, NamesWhoDoesSomethingElse) {
   detail::RollCall calls(comm_, 10);
   const std::vector<int> late = size_ > 1 ? std::vector{size_ - 1} : std::vector<int>();
-  if (rank_ == 0) EXPECT_EQ(calls.silent(milliseconds(300)), late);
+  if (rank_ == 0) {
+    EXPECT_EQ(calls.silent(milliseconds(300)), late);
+  }
   if (!is_last() || size_ == 1) return answer_until_all_come(calls);
   MPI_Request all = MPI_REQUEST_NULL;
   MPI_Ibarrier(comm_, &all);
@@ -61,8 +65,12 @@ TEST_F(RollCallTest, CountsThoseWhoHaveAskedThemselves) {
   detail::RollCall calls(comm_, 10);
   std::this_thread::sleep_for(milliseconds(200 * rank_));
   const auto silent = calls.silent(milliseconds(rank_ == 0 ? 20'000 : 5));
-  if (is_last()) EXPECT_EQ(silent, std::vector<int>());
-  if (rank_ == 0) EXPECT_EQ(silent, std::vector<int>()) << "the others ask later";
+  if (is_last()) {
+    EXPECT_EQ(silent, std::vector<int>());
+  }
+  if (rank_ == 0) {
+    EXPECT_EQ(silent, std::vector<int>()) << "the others ask later";
+  }
 }
 
 /// A late answer to an earlier question tells nothing of now.
@@ -75,7 +83,9 @@ TEST_F(RollCallTest, ForgetsAnswersToEarlierQuestions) {
   }
   MPI_Barrier(comm_);
   calls.begin();
-  if (rank_ == 0) EXPECT_EQ(calls.silent(milliseconds(50)).size(), static_cast<std::size_t>(size_ - 1));
+  if (rank_ == 0) {
+    EXPECT_EQ(calls.silent(milliseconds(50)).size(), static_cast<std::size_t>(size_ - 1));
+  }
   MPI_Barrier(comm_);
 }
 

@@ -120,7 +120,7 @@ TEST_P(SeveralFields, CountTheBytesOfTheirCells) {
   EXPECT_EQ(quartet.halo().bytes_per_exchange(), cells * (8 + 3 * 4 + 16 + 5 * 2));
 }
 
-std::string name_of(const testing::TestParamInfo<std::optional<Transport>>& info) {
+std::string name_of_choice(const testing::TestParamInfo<std::optional<Transport>>& info) {
   return info.param ? std::string(to_string(*info.param)) : "chosen";
 }
 
@@ -130,7 +130,7 @@ std::vector<std::optional<Transport>> every_choice() {
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryTransport, SeveralFields, testing::ValuesIn(every_choice()), name_of);
+INSTANTIATE_TEST_SUITE_P(EveryTransport, SeveralFields, testing::ValuesIn(every_choice()), name_of_choice);
 
 }  // namespace
 }  // namespace selvage::test

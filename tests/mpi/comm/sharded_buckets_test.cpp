@@ -18,15 +18,15 @@ namespace {
 using Space = Kokkos::DefaultExecutionSpace;
 using View = Kokkos::View<float*, Space::memory_space>;
 
-const std::vector<std::int64_t> lengths{1, 300, 17, 0, 4096, 5, 2000, 640};
+const std::vector<std::int64_t> shard_lengths{1, 300, 17, 0, 4096, 5, 2000, 640};
 
-/// Views of those lengths, each for itself or one after the other in one allocation.
+/// Views of those shard_lengths, each for itself or one after the other in one allocation.
 std::vector<View> make_views(const std::string& name, bool is_one_allocation) {
   std::vector<View> views;
-  const View all(name,
-                 static_cast<std::size_t>(std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0})));
+  const View all(name, static_cast<std::size_t>(
+                           std::accumulate(shard_lengths.begin(), shard_lengths.end(), std::int64_t{0})));
   std::int64_t begin = 0;
-  for (const std::int64_t length : lengths) {
+  for (const std::int64_t length : shard_lengths) {
     views.push_back(is_one_allocation ? View(Kokkos::subview(all, std::pair(begin, begin + length)))
                                       : View(name, static_cast<std::size_t>(length)));
     begin += length;
@@ -80,15 +80,15 @@ class ShardedBucketsTest : public testing::Test {
     std::vector<std::vector<float>> parameters;
     std::vector<std::vector<float>> velocities;
     Oracle() {
-      for (std::size_t g = 0; g < lengths.size(); ++g) {
-        parameters.emplace_back(static_cast<std::size_t>(lengths[g]));
-        velocities.emplace_back(static_cast<std::size_t>(lengths[g]), 0.0F);
+      for (std::size_t g = 0; g < shard_lengths.size(); ++g) {
+        parameters.emplace_back(static_cast<std::size_t>(shard_lengths[g]));
+        velocities.emplace_back(static_cast<std::size_t>(shard_lengths[g]), 0.0F);
         for (std::size_t i = 0; i < parameters[g].size(); ++i)
           parameters[g][i] = initial_at(static_cast<int>(g), i);
       }
     }
     void step(int ranks, int number) {
-      for (std::size_t g = 0; g < lengths.size(); ++g) {
+      for (std::size_t g = 0; g < shard_lengths.size(); ++g) {
         for (std::size_t i = 0; i < parameters[g].size(); ++i) {
           const float gradient = expected_at<float>(ReduceOperation::average, ranks,
                                                     static_cast<std::int64_t>(g * 10'007 + i), number);
@@ -158,8 +158,8 @@ TEST_F(ShardedBucketsTest, UpdateEachElementOnOneRank) {
   for (int number = 0; number < 2; ++number) {
     shards.clear();
     step(buckets, model, number, backwards_);
-    for (std::size_t g = 0; g < lengths.size(); ++g) {
-      std::vector<int> updates(static_cast<std::size_t>(lengths[g]), 0);
+    for (std::size_t g = 0; g < shard_lengths.size(); ++g) {
+      std::vector<int> updates(static_cast<std::size_t>(shard_lengths[g]), 0);
       for (const Shard& shard : shards) {
         if (shard.gradient != static_cast<int>(g)) continue;
         for (std::int64_t i = 0; i < shard.count; ++i)
@@ -181,7 +181,7 @@ TEST_F(ShardedBucketsTest, GatherParametersInTheirOwnType) {
                          model.parameters, momentum_of(model, shards));
   step(buckets, model, 0, backwards_);
   std::int64_t fine = 0;
-  for (std::size_t g = 0; g < lengths.size(); ++g) {
+  for (std::size_t g = 0; g < shard_lengths.size(); ++g) {
     const auto values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), model.parameters[g]);
     for (std::size_t i = 0; i < values.size(); ++i) {
       float sum = 0;

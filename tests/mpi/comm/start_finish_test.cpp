@@ -9,24 +9,26 @@
 namespace selvage::test {
 namespace {
 
-const HaloCase<2> halo_case{"periodic", {21, 24}, {true, true}, {{1, 2}, {2, 1}}, true};
+const HaloCase<2> start_case{"periodic", {21, 24}, {true, true}, {{1, 2}, {2, 1}}, true};
 using Kind = FieldKind<2, double, Kokkos::LayoutRight, 0>;
 using Field = TestField<Kind>;
 
 class StartFinish : public testing::TestWithParam<Transport> {
  protected:
-  StartFinish() : grid_(context_, {.cells = halo_case.cells, .periodic = halo_case.periodic}) {}
+  StartFinish() : grid_(context_, {.cells = start_case.cells, .periodic = start_case.periodic}) {}
   void SetUp() override {
     if (is_refused(context_, GetParam())) GTEST_SKIP() << "MPI refuses GPU memory";
   }
 
-  [[nodiscard]] HaloOptions<2> options() const { return {.width = halo_case.width, .transport = GetParam()}; }
+  [[nodiscard]] HaloOptions<2> options() const {
+    return {.width = start_case.width, .transport = GetParam()};
+  }
   [[nodiscard]] HaloExchange make(const Field& u) const { return {Space(), grid_, options(), u.view()}; }
 
   const Context context_{MPI_COMM_WORLD};
   const Grid<2> grid_;
-  const Field u_{grid_, halo_case.width, Home::shared};
-  const Field v_{grid_, halo_case.width, Home::shared};
+  const Field u_{grid_, start_case.width, Home::shared};
+  const Field v_{grid_, start_case.width, Home::shared};
 };
 
 struct AddTo {
@@ -38,7 +40,7 @@ struct AddTo {
 /// Adds to the cells that no neighbour keeps as ghosts, as a code does that hides the exchange behind its
 /// work.
 void add_to_interior(const Field& field, const Grid<2>& grid, double value) {
-  const Width<2>& width = halo_case.width;
+  const Width<2>& width = start_case.width;
   std::array<std::int64_t, 2> begin{};
   std::array<std::int64_t, 2> end{};
   for (int axis = 0; axis < 2; ++axis) {
@@ -53,12 +55,12 @@ void add_to_interior(const Field& field, const Grid<2>& grid, double value) {
 TEST_P(StartFinish, FillsGhostsBesideWorkOnTheInterior) {
   HaloExchange halo = make(u_);
   for (int round = 0; round < 5; ++round) {
-    fill(u_, grid_, halo_case.width, 0, round);
+    fill(u_, grid_, start_case.width, 0, round);
     auto pending = halo.start(Space(), u_.view());
     add_to_interior(u_, grid_, 1.0);
     halo.finish(Space(), std::move(pending));
     add_to_interior(u_, grid_, -1.0);
-    ASSERT_EQ(on_all_ranks(count_wrong(u_, grid_, halo_case, 0, round)), 0);
+    ASSERT_EQ(on_all_ranks(count_wrong(u_, grid_, start_case, 0, round)), 0);
   }
 }
 
@@ -89,8 +91,8 @@ TEST_P(StartFinish, RefusesToFinishAnEarlierStart) {
 TEST_P(StartFinish, RefusesToFinishWhatAnotherHaloExchangeStarted) {
   HaloExchange first = make(u_);
   HaloExchange second = make(v_);
-  fill(u_, grid_, halo_case.width, 0, 0);
-  fill(v_, grid_, halo_case.width, 1, 0);
+  fill(u_, grid_, start_case.width, 0, 0);
+  fill(v_, grid_, start_case.width, 1, 0);
   auto of_first = first.start(Space(), u_.view());
   auto of_second = second.start(Space(), v_.view());
   const auto error = thrown_by([&] { second.finish(Space(), std::move(of_first)); });
@@ -98,8 +100,8 @@ TEST_P(StartFinish, RefusesToFinishWhatAnotherHaloExchangeStarted) {
   EXPECT_EQ(error->kind(), ErrorKind::usage);
   first.finish(Space(), std::move(of_first));  // NOLINT(bugprone-use-after-move): it was not taken
   second.finish(Space(), std::move(of_second));
-  EXPECT_EQ(on_all_ranks(count_wrong(u_, grid_, halo_case, 0, 0)), 0);
-  EXPECT_EQ(on_all_ranks(count_wrong(v_, grid_, halo_case, 1, 0)), 0);
+  EXPECT_EQ(on_all_ranks(count_wrong(u_, grid_, start_case, 0, 0)), 0);
+  EXPECT_EQ(on_all_ranks(count_wrong(v_, grid_, start_case, 1, 0)), 0);
 }
 
 TEST_P(StartFinish, RefusesASecondStartBeforeTheFinish) {
@@ -141,33 +143,33 @@ TEST_P(StartFinish, LetsSeveralHaloExchangesBeInFlight) {
   std::vector<Field> fields;
   std::vector<HaloExchange> halos;
   for (int i = 0; i < 5; ++i) {
-    fields.emplace_back(grid_, halo_case.width, Home::shared);
+    fields.emplace_back(grid_, start_case.width, Home::shared);
     halos.push_back(make(fields.back()));
   }
   for (int round = 0; round < 4; ++round) {
     std::vector<HaloExchange::Pending> pending;
     for (int i = 0; i < 5; ++i) {
-      fill(fields[i], grid_, halo_case.width, i, round);
+      fill(fields[i], grid_, start_case.width, i, round);
       pending.push_back(halos[i].start(Space(), fields[i].view()));
     }
     for (const int i : {2, 4, 0, 3, 1}) halos[i].finish(Space(), std::move(pending[i]));
     for (int i = 0; i < 5; ++i)
-      ASSERT_EQ(on_all_ranks(count_wrong(fields[i], grid_, halo_case, i, round)), 0);
+      ASSERT_EQ(on_all_ranks(count_wrong(fields[i], grid_, start_case, i, round)), 0);
   }
 }
 
 TEST_P(StartFinish, GoesOnInAMovedHaloExchange) {
   HaloExchange first = make(u_);
-  fill(u_, grid_, halo_case.width, 0, 0);
+  fill(u_, grid_, start_case.width, 0, 0);
   auto pending = first.start(Space(), u_.view());
   HaloExchange second = std::move(first);
   second.finish(Space(), std::move(pending));
-  EXPECT_EQ(on_all_ranks(count_wrong(u_, grid_, halo_case, 0, 0)), 0);
+  EXPECT_EQ(on_all_ranks(count_wrong(u_, grid_, start_case, 0, 0)), 0);
   HaloExchange third = make(v_);
   third = std::move(second);
-  fill(u_, grid_, halo_case.width, 0, 1);
+  fill(u_, grid_, start_case.width, 0, 1);
   third.exchange(Space(), u_.view());
-  EXPECT_EQ(on_all_ranks(count_wrong(u_, grid_, halo_case, 0, 1)), 0);
+  EXPECT_EQ(on_all_ranks(count_wrong(u_, grid_, start_case, 0, 1)), 0);
 }
 
 TEST_P(StartFinish, OutlivesTheContextAndGridItWasMadeFrom) {
@@ -176,29 +178,30 @@ TEST_P(StartFinish, OutlivesTheContextAndGridItWasMadeFrom) {
   {
     const Context context(MPI_COMM_WORLD);
     const Context copy = context;  // NOLINT(performance-unnecessary-copy-initialization)
-    const Grid<2> grid(copy, {.cells = halo_case.cells, .periodic = halo_case.periodic});
-    field.emplace(grid, halo_case.width, Home::shared);
+    const Grid<2> grid(copy, {.cells = start_case.cells, .periodic = start_case.periodic});
+    field.emplace(grid, start_case.width, Home::shared);
     halo.emplace(Space(), grid, options(), field->view());
   }
-  fill(*field, grid_, halo_case.width, 0, 3);
+  fill(*field, grid_, start_case.width, 0, 3);
   halo->exchange(Space(), field->view());
-  EXPECT_EQ(on_all_ranks(count_wrong(*field, grid_, halo_case, 0, 3)), 0);
+  EXPECT_EQ(on_all_ranks(count_wrong(*field, grid_, start_case, 0, 3)), 0);
 }
 
 TEST_P(StartFinish, MayBeMadeAndGivenUpManyTimes) {
   for (int round = 0; round < 40; ++round) {
     HaloExchange halo = make(u_);
-    fill(u_, grid_, halo_case.width, 0, round);
+    fill(u_, grid_, start_case.width, 0, round);
     halo.exchange(Space(), u_.view());
-    ASSERT_EQ(count_wrong(u_, grid_, halo_case, 0, round), 0);
+    ASSERT_EQ(count_wrong(u_, grid_, start_case, 0, round), 0);
   }
 }
 
-std::string name_of(const testing::TestParamInfo<Transport>& info) {
+std::string name_of_transport(const testing::TestParamInfo<Transport>& info) {
   return std::string(to_string(info.param));
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryTransport, StartFinish, testing::ValuesIn(carrying_transports()), name_of);
+INSTANTIATE_TEST_SUITE_P(EveryTransport, StartFinish, testing::ValuesIn(carrying_transports()),
+                         name_of_transport);
 
 TEST(StartFinishTransports, AreRefusedWhereTheyDontRun) {
   expect_other_transports_refused();
@@ -236,11 +239,12 @@ TEST_P(DifferentCalls, AreAnErrorThatNamesTheRank) {
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(DifferentCalls);
-INSTANTIATE_TEST_SUITE_P(EveryTransport, DifferentCalls, testing::ValuesIn(comparing_transports()), name_of);
+INSTANTIATE_TEST_SUITE_P(EveryTransport, DifferentCalls, testing::ValuesIn(comparing_transports()),
+                         name_of_transport);
 
 TEST_P(StartFinish, LeavesTheGridsCommunicatorToItsUser) {
   HaloExchange halo = make(u_);
-  fill(u_, grid_, halo_case.width, 0, 1);
+  fill(u_, grid_, start_case.width, 0, 1);
   // More tags than the library has taken by now, awaited before it sends anything.
   constexpr int tags = 1000;
   std::vector<int> received(tags, -1);
@@ -249,7 +253,7 @@ TEST_P(StartFinish, LeavesTheGridsCommunicatorToItsUser) {
     MPI_Irecv(&received[tag], 1, MPI_INT, MPI_ANY_SOURCE, tag, grid_.comm(), &requests[tag]);
   halo.exchange(Space(), u_.view());
   Space().fence();
-  EXPECT_EQ(on_all_ranks(count_wrong(u_, grid_, halo_case, 0, 1)), 0);
+  EXPECT_EQ(on_all_ranks(count_wrong(u_, grid_, start_case, 0, 1)), 0);
   const int next = (grid_.rank() + 1) % grid_.size();
   for (int tag = 0; tag < tags; ++tag) MPI_Send(&tag, 1, MPI_INT, next, tag, grid_.comm());
   MPI_Waitall(tags, requests.data(), MPI_STATUSES_IGNORE);

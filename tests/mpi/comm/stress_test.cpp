@@ -144,7 +144,7 @@ TEST_P(Stress, KeepsGhostsExactInARingOfLongRuns) {
   EXPECT_EQ(run<1>(Torus<1>(context, {20 * context.size()}, width<1>())), 0);
 }
 
-std::string name_of(const testing::TestParamInfo<Load>& tested) {
+std::string name_of_load(const testing::TestParamInfo<Load>& tested) {
   return tested.param.name;
 }
 
@@ -163,7 +163,7 @@ bool must_run(const Load& load) {
   return load.transport != Transport::peer || this_job().is_on_one_host();
 }
 INSTANTIATE_TEST_SUITE_P(EveryTransport, Stress, testing::ValuesIn(cases_where(every_load, must_run)),
-                         name_of);
+                         name_of_load);
 
 }  // namespace
 }  // namespace selvage::test

@@ -117,7 +117,7 @@ TEST_P(Timeout, DoesNotCatchARankThatIsOnlyALittleLate) {
   EXPECT_FALSE(error) << text_of(error);
 }
 
-std::string name_of(const testing::TestParamInfo<Transport>& tested) {
+std::string name_of_transport(const testing::TestParamInfo<Transport>& tested) {
   return std::string(to_string(tested.param));
 }
 
@@ -126,7 +126,7 @@ std::vector<Transport> waiting_transports() {
   return this_job().ranks() > 1 ? carrying_transports() : std::vector<Transport>();
 }
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Timeout);
-INSTANTIATE_TEST_SUITE_P(EveryTransport, Timeout, testing::ValuesIn(waiting_transports()), name_of);
+INSTANTIATE_TEST_SUITE_P(EveryTransport, Timeout, testing::ValuesIn(waiting_transports()), name_of_transport);
 
 TEST(TimeoutTransports, AreRefusedWhereTheyDontRun) {
   expect_other_transports_refused();

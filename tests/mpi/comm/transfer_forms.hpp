@@ -2,6 +2,7 @@
 
 #include "job.hpp"
 #include "random_types.hpp"
+#include "space.hpp"
 #include "thrown.hpp"
 #include "transferred_bytes.hpp"
 
@@ -111,12 +112,6 @@ inline const std::vector<TransferForm> every_transfer_form{
     {"peer_queue", Transport::peer, true, 0, Initiation::queue},
     {"mpi_direct_queue", Transport::mpi_direct, true, 0, Initiation::queue},
     {"mpi_staged_queue", Transport::mpi_staged, true, 0, Initiation::queue}};
-
-inline int on_all_ranks(int count) {
-  int total = 0;
-  MPI_Allreduce(&count, &total, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  return total;
-}
 
 /// Ranks in a ring, and a form that they all take.
 class TransferForms : public testing::TestWithParam<TransferForm> {

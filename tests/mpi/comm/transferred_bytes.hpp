@@ -1,5 +1,7 @@
 #pragma once
 
+#include "space.hpp"
+
 #include <selvage/comm/context.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -10,10 +12,6 @@
 #include <vector>
 
 namespace selvage::test {
-
-using Space = Kokkos::DefaultExecutionSpace;
-inline constexpr bool on_host =
-    Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
 
 using ByteView = Kokkos::View<unsigned char*, Space::memory_space>;
 using HostBytes = Kokkos::View<unsigned char*, Kokkos::HostSpace>;

@@ -1,4 +1,5 @@
 #include "limits.hpp"
+#include "space.hpp"
 #include "thrown.hpp"
 
 #include <selvage/comm/trigger.hpp>
@@ -17,7 +18,6 @@
 namespace selvage::test {
 namespace {
 
-using Space = Kokkos::DefaultExecutionSpace;
 using Team = Kokkos::TeamPolicy<Space>::member_type;
 using Words = Kokkos::View<std::uint64_t*, Space::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
@@ -101,7 +101,6 @@ class TriggersTest : public testing::Test {
     return Words(reinterpret_cast<std::uint64_t*>(window_.data()) + index * items, items);
   }
   [[nodiscard]] TriggeredTransfer message(int index, int words) const {
-    constexpr std::uint64_t word = sizeof(std::uint64_t);
     return {.window = &window_,
             .target = right(),
             .local = part(2).data() + index * words,
@@ -122,12 +121,6 @@ class TriggersTest : public testing::Test {
                                          static_cast<std::uint64_t>(left())},
                             wrong);
     return wrong;
-  }
-  /// Ends a round on all ranks: nobody fires into what another still reads.
-  [[nodiscard]] static int on_all_ranks(int count) {
-    int total = 0;
-    MPI_Allreduce(&count, &total, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    return total;
   }
   void expect_nothing_left_over() {
     EXPECT_NO_THROW(triggers_.check());
@@ -178,14 +171,14 @@ TEST_P(TriggersInARing, MayBeRegisteredBeforeDuringOrAfterTheKernel) {
   expect_nothing_left_over();
 }
 
-std::string name_of(const testing::TestParamInfo<Granularity>& tested) {
+std::string name_of_granularity(const testing::TestParamInfo<Granularity>& tested) {
   constexpr const char* names[] = {"Item", "Team", "Kernel", "Mixed", "Leaderless"};
   return names[static_cast<int>(tested.param)];
 }
 INSTANTIATE_TEST_SUITE_P(Every, TriggersInARing,
                          testing::Values(Granularity::item, Granularity::team, Granularity::kernel,
                                          Granularity::mixed, Granularity::leaderless),
-                         name_of);
+                         name_of_granularity);
 
 struct FireMany {
   TriggerPort port;

@@ -1,5 +1,6 @@
 // What a rank has put without quiet, when its CommandQueue or Triggers go, and then its Window.
 #include "job.hpp"
+#include "space.hpp"
 #include "thrown.hpp"
 
 #include <selvage/comm/detail/signal.hpp>
@@ -24,7 +25,6 @@ using Team = Kokkos::TeamPolicy<Space>::member_type;
 
 constexpr std::uint64_t messages = 8;
 constexpr std::uint64_t words = 50'000;  // of a message: more than what MPI keeps a copy of
-constexpr std::uint64_t word = sizeof(std::uint64_t);
 /// A counter per message, where messages land, where they come from.
 constexpr std::uint64_t window_words = messages + 2 * messages * words;
 

@@ -14,13 +14,13 @@ float passed_element(std::int64_t row, int column) {
   return static_cast<float>((row + column) % 3 - 1);
 }
 
-struct Sums {
+struct WantedSums {
   Space space = make_instance();
   Matrix<float> matrix;
   Matrix<float> passed;
   Vector<float> sums;
 
-  Sums(std::int64_t rows, int columns)
+  WantedSums(std::int64_t rows, int columns)
       : matrix("matrix", rows, columns),
         passed("passed", rows, columns),
         sums("sums", static_cast<std::size_t>(columns)) {
@@ -57,7 +57,7 @@ bool is_passed(std::int64_t row, int column) {
 }
 
 void expect_sums(std::int64_t rows, int columns) {
-  const Sums test(rows, columns);
+  const WantedSums test(rows, columns);
   const ColumnSums sums(test.space, rows, columns);
   sums.add_up(test.matrix.data(), rows, test.sums.data());
   test.expect(is_any);

@@ -11,19 +11,19 @@ namespace {
 
 using app::testing_support::error_message;
 
-Settings read(const std::string& text) {
+Settings read_text(const std::string& text) {
   app::Input input = app::Input::parse(text, "a.toml");
   return read_settings(input);
 }
 
 void expect_refusal(const std::string& text, const std::string& place, const std::string& part) {
-  const std::string message = error_message(ErrorKind::input, [&] { static_cast<void>(read(text)); });
+  const std::string message = error_message(ErrorKind::input, [&] { static_cast<void>(read_text(text)); });
   EXPECT_EQ(message.rfind(place, 0), 0u) << message;
   EXPECT_NE(message.find(part), std::string::npos) << message;
 }
 
 TEST(Settings, AnEmptyInputIsTheBenchmarkButForWhenListsAreMade) {
-  const Settings settings = read("");
+  const Settings settings = read_text("");
   EXPECT_FALSE(settings.state_path);
   EXPECT_EQ(settings.cells, (std::array<std::int64_t, 3>{20, 20, 20}));
   EXPECT_EQ(settings.temperature, 1.44);
@@ -37,26 +37,26 @@ TEST(Settings, AnEmptyInputIsTheBenchmarkButForWhenListsAreMade) {
 }
 
 TEST(Settings, DisplacementIsCheckedInEveryStepUnlessToldOtherwise) {
-  EXPECT_EQ(read("[list]\nrebuild = \"displacement\"\n").engine.rebuild_every, 1);
-  EXPECT_EQ(read("[list]\nrebuild = \"displacement\"\nevery = 5\n").engine.rebuild_every, 5);
+  EXPECT_EQ(read_text("[list]\nrebuild = \"displacement\"\n").engine.rebuild_every, 1);
+  EXPECT_EQ(read_text("[list]\nrebuild = \"displacement\"\nevery = 5\n").engine.rebuild_every, 5);
 }
 
 TEST(Settings, FixedListsAreMadeEvery20StepsUnlessToldOtherwise) {
-  const Settings settings = read("[list]\nrebuild = \"fixed\"\ncount_dangerous = false\n");
+  const Settings settings = read_text("[list]\nrebuild = \"fixed\"\ncount_dangerous = false\n");
   EXPECT_FALSE(settings.engine.checks_displacement);
   EXPECT_EQ(settings.engine.rebuild_every, 20);
   EXPECT_FALSE(settings.engine.counts_dangerous);
-  EXPECT_EQ(read("[list]\nrebuild = \"fixed\"\nevery = 5\n").engine.rebuild_every, 5);
+  EXPECT_EQ(read_text("[list]\nrebuild = \"fixed\"\nevery = 5\n").engine.rebuild_every, 5);
 }
 
 TEST(Settings, AFilesVelocitiesAreKeptUnlessATemperatureIsGiven) {
-  EXPECT_FALSE(read("[system]\nstate = \"a.h5\"\n").temperature);
-  EXPECT_EQ(read("[system]\nstate = \"a.h5\"\n[velocity]\ntemperature = 2.0\n").temperature, 2.0);
+  EXPECT_FALSE(read_text("[system]\nstate = \"a.h5\"\n").temperature);
+  EXPECT_EQ(read_text("[system]\nstate = \"a.h5\"\n[velocity]\ntemperature = 2.0\n").temperature, 2.0);
 }
 
 TEST(Settings, TheThermostatIsReadWhereItIsOn) {
   const Settings settings =
-      read("[thermostat]\nkind = \"langevin\"\ntemperature = 0.7\ndamping = 2.0\nseed = 9\n");
+      read_text("[thermostat]\nkind = \"langevin\"\ntemperature = 0.7\ndamping = 2.0\nseed = 9\n");
   ASSERT_TRUE(settings.engine.langevin);
   EXPECT_EQ(settings.engine.langevin->temperature, 0.7);
   EXPECT_EQ(settings.engine.langevin->damping, 2.0);
@@ -64,7 +64,8 @@ TEST(Settings, TheThermostatIsReadWhereItIsOn) {
 }
 
 TEST(Settings, NoseHooverTakesNoSeedAndNoTemperatureOfZero) {
-  const Settings settings = read("[thermostat]\nkind = \"nose-hoover\"\ntemperature = 0.7\ndamping = 2.0\n");
+  const Settings settings =
+      read_text("[thermostat]\nkind = \"nose-hoover\"\ntemperature = 0.7\ndamping = 2.0\n");
   ASSERT_TRUE(settings.engine.nose_hoover);
   EXPECT_FALSE(settings.engine.langevin);
   EXPECT_EQ(settings.engine.nose_hoover->temperature, 0.7);
@@ -74,9 +75,9 @@ TEST(Settings, NoseHooverTakesNoSeedAndNoTemperatureOfZero) {
 }
 
 TEST(Settings, BalanceAndDropletAreReadWhereTheyAreOn) {
-  EXPECT_FALSE(read("").engine.balance);
-  EXPECT_FALSE(read("").droplet);
-  const Settings settings = read(
+  EXPECT_FALSE(read_text("").engine.balance);
+  EXPECT_FALSE(read_text("").droplet);
+  const Settings settings = read_text(
       "[balance]\nkind = \"atoms\"\nthreshold = 1.2\nevery = 3\n"
       "[system]\ndroplet_radius = 4.0\ndroplet_centre = [0.1, 0.2, 0.3]\n");
   ASSERT_TRUE(settings.engine.balance);

@@ -35,6 +35,9 @@ std::chrono::milliseconds Context::timeout() const {
 std::chrono::milliseconds Context::setup_timeout() const {
   return state_->setup_timeout();
 }
+void Context::agree(std::string_view what, const std::function<void()>& work) const {
+  together(comm(), what, work, timeout().count());
+}
 void* Context::allocate_shared(std::size_t bytes) const {
   return state_->arena().allocate(bytes);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <selvage/agreement.hpp>
 #include <selvage/comm/datatype.hpp>
 #include <selvage/comm/detail/device_of.hpp>
 #include <selvage/comm/detail/launch_setup.hpp>
@@ -12,8 +13,10 @@
 #include <any>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace selvage {
 
@@ -70,7 +73,7 @@ class Context {
 
   [[nodiscard]] int rank() const;
   [[nodiscard]] int size() const;
-  /// A duplicate for its users, with MPI_ERRORS_RETURN: the library sends nothing on it while it lives. Owned by the
+  /// A duplicate for its users, with MPI_ERRORS_RETURN: the library sends nothing on it but what agree() does. Owned by the
   /// Context.
   [[nodiscard]] MPI_Comm comm() const;
   /// Who shares a host with whom; the same on all ranks.
@@ -81,6 +84,13 @@ class Context {
   [[nodiscard]] std::chrono::milliseconds timeout() const;
   /// The same for waits in which ranks make something together.
   [[nodiscard]] std::chrono::milliseconds setup_timeout() const;
+
+  /// Runs `work` on every rank and makes all ranks end alike: where it throws on any, all throw the error of the lowest rank that
+  /// failed, also those whose own work succeeded. Collective; on comm(), with two tags of its own (0x5e1f, 0x5e20). How long ranks
+  /// wait for each other: timeout(). For other communicators and limits: together() of <selvage/agreement.hpp>.
+  /// \param what  for messages, such as "reading the mesh"
+  /// \throws AgreedError, the same on all ranks; IncompleteError or Error{timeout} that names the rank that didn't come
+  void agree(std::string_view what, const std::function<void()>& work) const;
 
   /// Zeroed host memory that the other ranks of this host can map; page-aligned; not collective.
   ///

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace selvage::app {
+namespace selvage {
 
 /// Where a file is written before it is complete: PATH.partial.
 [[nodiscard]] std::string partial_path(const std::string& path);
@@ -25,4 +25,4 @@ void publish_file(const std::string& path);
 /// \throws Error{io} with path and reason; the earlier file is then still there
 void replace_file(const std::string& path, std::string_view text);
 
-}  // namespace selvage::app
+}  // namespace selvage

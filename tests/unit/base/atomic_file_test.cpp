@@ -1,8 +1,8 @@
-#include "common/atomic_file.hpp"
-
 #include "expect_error.hpp"
 #include "file_size_limit.hpp"
 #include "temporary_directory.hpp"
+
+#include <selvage/atomic_file.hpp>
 
 #include <gtest/gtest.h>
 
@@ -16,18 +16,17 @@ using namespace app::testing_support;
 
 TEST(AtomicFile, ReplacesAFile) {
   const TemporaryDirectory dir;
-  app::replace_file(dir / "a", "one");
-  app::replace_file(dir / "a", "two");
+  replace_file(dir / "a", "one");
+  replace_file(dir / "a", "two");
   EXPECT_EQ(read_text(dir / "a"), "two");
   EXPECT_FALSE(std::filesystem::exists(dir / "a.partial"));
 }
 
 TEST(AtomicFile, KeepsTheEarlierFileWhenTheDiskIsFull) {
   const TemporaryDirectory dir;
-  app::replace_file(dir / "a", "one");
+  replace_file(dir / "a", "one");
   const FileSizeLimit full(1000);
-  const auto message =
-      error_message(ErrorKind::io, [&] { app::replace_file(dir / "a", std::string(5000, 'x')); });
+  const auto message = error_message(ErrorKind::io, [&] { replace_file(dir / "a", std::string(5000, 'x')); });
   EXPECT_EQ(message, "cannot write " + (dir / "a") + ": File too large");
   EXPECT_EQ(read_text(dir / "a"), "one");
   EXPECT_FALSE(std::filesystem::exists(dir / "a.partial"));
@@ -36,15 +35,15 @@ TEST(AtomicFile, KeepsTheEarlierFileWhenTheDiskIsFull) {
 TEST(AtomicFile, ReportsADirectoryInItsWay) {
   const TemporaryDirectory dir;
   std::filesystem::create_directory(dir / "a");
-  const auto message = error_message(ErrorKind::io, [&] { app::replace_file(dir / "a", "one"); });
+  const auto message = error_message(ErrorKind::io, [&] { replace_file(dir / "a", "one"); });
   EXPECT_EQ(message, "cannot write " + (dir / "a") + ": Is a directory");
   EXPECT_FALSE(std::filesystem::exists(dir / "a.partial"));
 }
 
 TEST(AtomicFile, WritesIntoDevices) {
-  app::replace_file("/dev/null", "one");
+  replace_file("/dev/null", "one");
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
-  EXPECT_EQ(error_message(ErrorKind::io, [] { app::replace_file("/dev/full", "one"); }),
+  EXPECT_EQ(error_message(ErrorKind::io, [] { replace_file("/dev/full", "one"); }),
             "cannot write /dev/full: No space left on device");
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
 }
@@ -52,9 +51,9 @@ TEST(AtomicFile, WritesIntoDevices) {
 TEST(AtomicFile, ReservesNothingBeyondTheLimit) {
   const TemporaryDirectory dir;
   const FileSizeLimit full(1000);
-  app::reserve_file(dir / "small", 1000);
+  reserve_file(dir / "small", 1000);
   EXPECT_TRUE(std::filesystem::exists(dir / "small"));
-  const auto message = error_message(ErrorKind::io, [&] { app::reserve_file(dir / "big", 5000); });
+  const auto message = error_message(ErrorKind::io, [&] { reserve_file(dir / "big", 5000); });
   EXPECT_EQ(message, "cannot write 5000 bytes to " + (dir / "big") + ": File too large");
   EXPECT_FALSE(std::filesystem::exists(dir / "big"));
 }
@@ -62,15 +61,14 @@ TEST(AtomicFile, ReservesNothingBeyondTheLimit) {
 TEST(AtomicFile, RefusesMoreThanTheDiskHolds) {
   const TemporaryDirectory dir;
   const auto free_bytes = std::filesystem::space(dir.path()).available;
-  EXPECT_NE(error_message(ErrorKind::io, [&] { app::reserve_file(dir / "big", 2 * free_bytes + (1 << 20)); }),
-            "");
+  EXPECT_NE(error_message(ErrorKind::io, [&] { reserve_file(dir / "big", 2 * free_bytes + (1 << 20)); }), "");
   EXPECT_FALSE(std::filesystem::exists(dir / "big"));
 }
 
 TEST(AtomicFile, HoldsRoomWithoutTouchingTheContent) {
   const TemporaryDirectory dir;
   write_text(dir / "a", "content");
-  app::hold_room(dir / "a", 1 << 16);
+  hold_room(dir / "a", 1 << 16);
   EXPECT_EQ(read_text(dir / "a"), "content");
 }
 

@@ -1,5 +1,4 @@
-#include "common/agreement.hpp"
-
+#include <selvage/agreement.hpp>
 #include <selvage/environment.hpp>
 #include <selvage/read_text_file.hpp>
 
@@ -19,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace selvage::app {
+namespace selvage {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -365,4 +364,4 @@ std::string read_text_everywhere(MPI_Comm comm, const std::string& path) {
   return text;
 }
 
-}  // namespace selvage::app
+}  // namespace selvage

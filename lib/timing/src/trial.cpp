@@ -1,4 +1,4 @@
-#include "trial.hpp"
+#include <selvage/timing/trial.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -7,7 +7,7 @@
 #include <random>
 #include <utility>
 
-namespace selvage::bench {
+namespace selvage::timing {
 namespace {
 
 double slowest_rank(MPI_Comm comm, double seconds) {
@@ -51,4 +51,4 @@ Times Trial::round() {
   return times;
 }
 
-}  // namespace selvage::bench
+}  // namespace selvage::timing

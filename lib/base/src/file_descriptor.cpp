@@ -1,6 +1,5 @@
-#include "common/descriptor.hpp"
-
 #include <selvage/error.hpp>
+#include <selvage/file_descriptor.hpp>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,23 +9,23 @@
 #include <cstring>
 #include <utility>
 
-namespace selvage::app {
+namespace selvage {
 
-Descriptor::Descriptor(const std::string& path, int flags)
+FileDescriptor::FileDescriptor(const std::string& path, int flags)
     : number_(open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
 
-Descriptor::~Descriptor() {
+FileDescriptor::~FileDescriptor() {
   if (number_ >= 0) close(number_);
 }
 
-Descriptor::Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+FileDescriptor::FileDescriptor(FileDescriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
 
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
   std::swap(number_, other.number_);
   return *this;
 }
 
-int Descriptor::write_all(std::string_view text) const {
+int FileDescriptor::write_all(std::string_view text) const {
   while (!text.empty()) {
     const ssize_t written = write(number_, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
@@ -41,4 +40,4 @@ void throw_io_error(std::string_view what, const std::string& path, int reason) 
   throw Error(ErrorKind::io, fmt::format("{} {}: {}", what, path, std::strerror(reason)), reason);
 }
 
-}  // namespace selvage::app
+}  // namespace selvage

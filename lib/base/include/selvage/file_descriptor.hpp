@@ -3,16 +3,16 @@
 #include <string>
 #include <string_view>
 
-namespace selvage::app {
+namespace selvage {
 
 /// A POSIX file descriptor that closes itself. number() is negative, and errno set, where open(2) failed.
-class Descriptor {
+class FileDescriptor {
  public:
-  Descriptor() = default;
-  Descriptor(const std::string& path, int flags);
-  ~Descriptor();
-  Descriptor(Descriptor&& other) noexcept;
-  Descriptor& operator=(Descriptor&& other) noexcept;
+  FileDescriptor() = default;
+  FileDescriptor(const std::string& path, int flags);
+  ~FileDescriptor();
+  FileDescriptor(FileDescriptor&& other) noexcept;
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
 
   [[nodiscard]] int number() const { return number_; }
   /// Writes everything. \return 0, or the errno of the write that failed
@@ -25,4 +25,4 @@ class Descriptor {
 /// Throws Error{io} "<what> <path>: <the system's text for `reason`>".
 [[noreturn]] void throw_io_error(std::string_view what, const std::string& path, int reason);
 
-}  // namespace selvage::app
+}  // namespace selvage

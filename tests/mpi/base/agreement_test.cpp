@@ -1,4 +1,4 @@
-#include "common/agreement.hpp"
+#include <selvage/agreement.hpp>
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -15,8 +15,6 @@
 namespace {
 
 using namespace selvage;
-using app::AgreedError;
-using app::together;
 
 int rank_of_world() {
   int rank = 0;
@@ -167,7 +165,7 @@ std::string incomplete_message(Agree&& agree) {
   std::string message = "no error";
   try {
     agree();
-  } catch (const app::IncompleteError& error) {
+  } catch (const IncompleteError& error) {
     message = error.message();
   } catch (const Error& error) {
     ADD_FAILURE() << error.what();
@@ -257,7 +255,7 @@ TEST(Agreement, GoesOnWhereARankStopsBeforeTheVerdict) {
     // Reports, and is gone by the time of the verdict; its patience is all that the others have for coming.
     EXPECT_THROW(together(
                      comm, "planning", [] {}, brief_ms),
-                 app::IncompleteError);
+                 IncompleteError);
     reported.add();
     wait_for(ended, last);
   } else {
@@ -276,7 +274,7 @@ TEST(Agreement, GivesUpWorkThatWaitsWithoutABound) {
   agree_without(2, [](MPI_Comm comm) {
     const auto wait = [] { MPI_Barrier(barrier); };
     testing::internal::CaptureStderr();
-    EXPECT_EQ(incomplete_message([&] { app::together_bounded(comm, "writing", wait, 100); }),
+    EXPECT_EQ(incomplete_message([&] { together_bounded(comm, "writing", wait, 100); }),
               "writing: not done within 100 ms, and rank 2 does not answer");
     const std::string said = testing::internal::GetCapturedStderr();
     EXPECT_EQ(said,
@@ -288,7 +286,7 @@ TEST(Agreement, GivesUpWorkThatWaitsWithoutABound) {
 
 TEST(Agreement, RaisesErrorsOfBoundedWork) {
   try {
-    app::together_bounded(MPI_COMM_WORLD, "writing", [] { throw Error(ErrorKind::io, "a full disk", 28); });
+    together_bounded(MPI_COMM_WORLD, "writing", [] { throw Error(ErrorKind::io, "a full disk", 28); });
     FAIL() << "no error";
   } catch (const AgreedError& error) {
     EXPECT_EQ(error.message(), "a full disk");
@@ -315,7 +313,7 @@ TEST(Agreement, ReadsAFileEverywhere) {
   const std::string path = (std::filesystem::temp_directory_path() / "selvage-agreement-test.txt").string();
   const std::string text = "line\n" + std::string(100'000, 'x') + std::string("\0y", 2);
   if (rank_of_world() == 0) std::ofstream(path, std::ios::binary) << text;
-  EXPECT_EQ(app::read_text_everywhere(MPI_COMM_WORLD, path), text);
+  EXPECT_EQ(read_text_everywhere(MPI_COMM_WORLD, path), text);
   if (rank_of_world() == 0) std::filesystem::remove(path);
 }
 
@@ -323,7 +321,7 @@ TEST(Agreement, RefusesAnAbsentFileAndADirectoryEverywhere) {
   for (const std::string path : {"/nonexistent/input.toml", "/"}) {
     const std::string reason = path == "/" ? "Is a directory" : "No such file or directory";
     try {
-      (void)app::read_text_everywhere(MPI_COMM_WORLD, path);
+      (void)read_text_everywhere(MPI_COMM_WORLD, path);
       FAIL() << "no error";
     } catch (const AgreedError& error) {
       EXPECT_EQ(error.kind(), ErrorKind::input);
@@ -335,12 +333,12 @@ TEST(Agreement, RefusesAnAbsentFileAndADirectoryEverywhere) {
 TEST(Agreement, TakesItsPatienceFromTheEnvironment) {
   setenv("SELVAGE_TIMEOUT_MS", "1234", 1);
   setenv("SELVAGE_IO_TIMEOUT_MS", "5678", 1);
-  EXPECT_EQ(app::agreement_timeout_ms(), 1234);
-  EXPECT_EQ(app::io_timeout_ms(), 5678);
+  EXPECT_EQ(agreement_timeout_ms(), 1234);
+  EXPECT_EQ(io_timeout_ms(), 5678);
   unsetenv("SELVAGE_TIMEOUT_MS");
   unsetenv("SELVAGE_IO_TIMEOUT_MS");
-  EXPECT_EQ(app::agreement_timeout_ms(), 30'000);
-  EXPECT_EQ(app::io_timeout_ms(), 120'000);
+  EXPECT_EQ(agreement_timeout_ms(), 30'000);
+  EXPECT_EQ(io_timeout_ms(), 120'000);
 }
 
 }  // namespace

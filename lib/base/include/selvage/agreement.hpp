@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace selvage::app {
+namespace selvage {
 
 /// An error that every rank of a communicator raises with the same text, because together() agreed on it.
 class AgreedError : public Error {
@@ -63,4 +63,4 @@ void together_bounded(MPI_Comm comm, std::string_view what, const std::function<
 /// \throws AgreedError{input} with the path and the system's reason
 [[nodiscard]] std::string read_text_everywhere(MPI_Comm comm, const std::string& path);
 
-}  // namespace selvage::app
+}  // namespace selvage

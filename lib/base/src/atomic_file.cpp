@@ -1,8 +1,6 @@
-#include "common/atomic_file.hpp"
-
-#include "common/descriptor.hpp"
-
+#include <selvage/atomic_file.hpp>
 #include <selvage/error.hpp>
+#include <selvage/file_descriptor.hpp>
 #include <selvage/special_file.hpp>
 
 #include <fcntl.h>
@@ -17,11 +15,11 @@
 #include <cstring>
 #include <filesystem>
 
-namespace selvage::app {
+namespace selvage {
 namespace {
 
 /// 0, or the errno that writing so many bytes would end with. The room is reserved where the file system can.
-int can_hold(const Descriptor& file, std::uint64_t bytes) {
+int can_hold(const FileDescriptor& file, std::uint64_t bytes) {
   if (bytes == 0) return 0;
   rlimit limit = {};
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur)
@@ -40,7 +38,7 @@ int can_hold(const Descriptor& file, std::uint64_t bytes) {
 /// Makes a rename survive a power cut. Not every file system can, and the data is safe anyway: no error.
 void flush_directory_of(const std::string& path) {
   const auto directory = std::filesystem::path(path).parent_path();
-  const Descriptor file(directory.empty() ? "." : directory.string(), O_RDONLY | O_DIRECTORY);
+  const FileDescriptor file(directory.empty() ? "." : directory.string(), O_RDONLY | O_DIRECTORY);
   if (file.number() >= 0) fsync(file.number());
 }
 
@@ -51,7 +49,7 @@ std::string partial_path(const std::string& path) {
 }
 
 void reserve_file(const std::string& path, std::uint64_t bytes) {
-  const Descriptor file(path, O_CREAT | O_TRUNC | O_WRONLY);
+  const FileDescriptor file(path, O_CREAT | O_TRUNC | O_WRONLY);
   if (file.number() < 0) throw_io_error("cannot create", path, errno);
   const int reason = can_hold(file, bytes);
   if (reason == 0) return;
@@ -60,7 +58,7 @@ void reserve_file(const std::string& path, std::uint64_t bytes) {
 }
 
 void hold_room(const std::string& path, std::uint64_t bytes) {
-  const Descriptor file(path, O_WRONLY);
+  const FileDescriptor file(path, O_WRONLY);
   if (file.number() < 0) throw_io_error("cannot open", path, errno);
   if (const int reason = can_hold(file, bytes)) {
     throw_io_error(fmt::format("cannot write {} bytes to", bytes), path, reason);
@@ -71,7 +69,7 @@ void publish_file(const std::string& path) {
   const std::string partial = partial_path(path);
   int reason = 0;
   {
-    const Descriptor file(partial, O_RDWR);
+    const FileDescriptor file(partial, O_RDWR);
     if (file.number() < 0 || fsync(file.number()) != 0) reason = errno;
   }
   if (reason == 0 && std::rename(partial.c_str(), path.c_str()) != 0) reason = errno;
@@ -86,7 +84,7 @@ void replace_file(const std::string& path, std::string_view text) {
   const bool is_replaced = !is_special_file(path);
   const std::string aside = is_replaced ? partial_path(path) : path;
   {
-    const Descriptor file(aside, is_replaced ? O_CREAT | O_TRUNC | O_WRONLY : O_WRONLY);
+    const FileDescriptor file(aside, is_replaced ? O_CREAT | O_TRUNC | O_WRONLY : O_WRONLY);
     if (file.number() < 0) throw_io_error(is_replaced ? "cannot create" : "cannot write", aside, errno);
     if (const int reason = file.write_all(text)) {
       if (is_replaced) unlink(aside.c_str());
@@ -96,4 +94,4 @@ void replace_file(const std::string& path, std::string_view text) {
   if (is_replaced) publish_file(path);
 }
 
-}  // namespace selvage::app
+}  // namespace selvage

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace selvage::bench {
+namespace selvage::timing {
 
 /// One of several ways to do the same work.
 struct Contender {
@@ -42,4 +42,4 @@ class Trial {
   unsigned rounds_ = 0;
 };
 
-}  // namespace selvage::bench
+}  // namespace selvage::timing
