@@ -17,6 +17,8 @@ scripts/plot.py allreduce RECORDS.json... [--out DIR] writes
 scripts/plot.py scaling RECORDS.json... [--out DIR] writes, of figures with several numbers of GPUs of the same hardware
   DIR/scaling-HARDWARE-APP.png  each figure over the number of GPUs, and its share of the ideal
 
+scripts/plot.py tables [--out DIR] writes the bars of docs/performance/tables.toml (docs/images)
+
 scripts/plot.py topo MAP.json [--traffic FILE] [--out DIR] draws what selvage-topo map --json --links printed:
   DIR/methods.png  what each method reaches
   DIR/links.png    the load of each link, before and after
@@ -315,6 +317,16 @@ def plot_scaling_records(arguments):
         raise PlotError(error) from error
 
 
+def plot_tables_of_docs(arguments):
+    import plot_tables
+    import tables
+
+    try:
+        return plot_tables.plot_tables(arguments.out, save)
+    except (OSError, ValueError, tables.Problem) as error:
+        raise PlotError(error) from error
+
+
 def plot_placement(arguments):
     import plot_topo
 
@@ -352,6 +364,11 @@ def parse_arguments():
         of_records.add_argument("--out", metavar="DIR", type=pathlib.Path, default=pathlib.Path("."),
                                 help="where the pictures go (the current directory)")
         of_records.set_defaults(plot=plot)
+    of_docs = apps.add_parser("tables", help="bars of the tables of docs/performance")
+    of_docs.add_argument("--out", metavar="DIR", type=pathlib.Path,
+                         default=pathlib.Path(__file__).resolve().parent.parent / "docs" / "images",
+                         help="where the pictures go (docs/images)")
+    of_docs.set_defaults(plot=plot_tables_of_docs)
     topo = apps.add_parser("topo", help="placements of selvage-topo map")
     topo.add_argument("map", metavar="MAP.json", type=pathlib.Path, help="what map --json printed, best with --links")
     topo.add_argument("--traffic", metavar="FILE", type=pathlib.Path, help="the profile (HDF5) or CSV that map was given")

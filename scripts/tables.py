@@ -13,7 +13,7 @@ word last:
     digits that count (3); percent = true: of one hundred
 
 --check also wants every record that a table shows to be verified, and its commit in the history, but for those commits that
-tables.toml calls lost, and for what others' programs made.
+tables.toml calls lost, and for what others' programs made. scripts/plot.py tables draws the tables that have a `plot`.
 """
 
 import argparse
@@ -101,17 +101,23 @@ def cell(all_records, given):
     return number(value, digits) + given.get("unit", "")
 
 
-def table(all_records, definition):
+def cells(all_records, definition):
+    """Rows of texts, each with its title first."""
     columns = definition["columns"]
-    common = {key: value for key, value in definition.items() if key not in ("columns", "rows", "title")}
-    lines = ["| " + " | ".join([definition.get("title", ""), *(column["title"] for column in columns)]) + " |"]
-    lines.append("|---" * (len(columns) + 1) + "|")
+    common = {key: value for key, value in definition.items() if key not in ("columns", "rows", "title", "plot")}
     for row in definition["rows"]:
-        cells = [row["title"]]
+        texts = [row["title"]]
         for place, column in enumerate(columns):
             own = row.get("cells", [{}] * len(columns))[place]
-            cells.append(cell(all_records, {**common, **column, **{k: v for k, v in row.items() if k != "cells"}, **own}))
-        lines.append("| " + " | ".join(cells) + " |")
+            texts.append(cell(all_records, {**common, **column, **{k: v for k, v in row.items() if k != "cells"}, **own}))
+        yield texts
+
+
+def table(all_records, definition):
+    columns = definition["columns"]
+    lines = ["| " + " | ".join([definition.get("title", ""), *(column["title"] for column in columns)]) + " |"]
+    lines.append("|---" * (len(columns) + 1) + "|")
+    lines += ["| " + " | ".join(texts) + " |" for texts in cells(all_records, definition)]
     return "\n".join(lines) + "\n"
 
 

@@ -279,6 +279,23 @@ class PlotScaling(PlotCase):
         self.assertNotIn("Traceback", result.stderr)
 
 
+class PlotTables(PlotCase):
+    def test_draws_the_tables_of_the_docs(self):
+        result = self.plot("tables", "--out", self.out)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        pictures = result.stdout.split()
+        self.assertGreaterEqual(len(pictures), 6)
+        for picture in pictures:
+            self.assertTrue(pathlib.Path(picture).read_bytes().startswith(PNG_SIGNATURE), picture)
+
+    def test_names_the_column_that_a_picture_of_a_table_lacks(self):
+        import plot_tables
+
+        definition = {"title": "t", "columns": [{"title": "a"}], "rows": [], "plot": {"columns": ["b"], "file": "x.png"}}
+        with self.assertRaisesRegex(ValueError, "wants the column 'b', and there are a"):
+            plot_tables.numbers_of(None, definition)
+
+
 class PlotTopo(PlotCase):
     def write_map(self, **changes):
         mapped = {"selvage_placement_version": 1, "fabric": "flat", "method": "blocks", "reason": "cheapest", "best": "blocks",

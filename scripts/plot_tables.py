@@ -1,0 +1,68 @@
+"""Draws tables of docs/performance/tables.toml as bars: those with a `plot`, which names the columns and where the picture goes.
+
+    plot = { columns = ["Selvage, us", "packed by hand, us"], file = "layouts.png", title = "of the picture; else the table's" }
+
+Rows whose cells in these columns aren't all numbers, such as commits, are left out. The axis is logarithmic where the values reach
+over more than a factor of ten.
+"""
+
+import tomllib
+
+import matplotlib.pyplot as plt
+
+import tables
+
+COLORS = ("#1b6ca8", "#c2571a", "#8a8d91", "#6d9f71", "#b7a13b")
+ROW_INCHES = 0.13
+
+
+def numbers_of(all_records, definition):
+    """[(row, [a number per column of the plot])]."""
+    wanted = definition["plot"]["columns"]
+    titles = [column["title"] for column in definition["columns"]]
+    missing = [title for title in wanted if title not in titles]
+    if missing:
+        raise ValueError(f"a plot wants the column '{missing[0]}', and there are {', '.join(titles)}")
+    rows = []
+    for title, *cells in tables.cells(all_records, definition):
+        try:
+            rows.append((title.replace("`", ""), [float(cells[titles.index(column)]) for column in wanted]))
+        except ValueError:
+            continue
+    if not rows:
+        raise ValueError(f"no row has numbers in the columns {', '.join(wanted)}")
+    return rows
+
+
+def draw(definition, rows):
+    columns = definition["plot"]["columns"]
+    thickness = 0.8 / len(columns)
+    height = 1.2 + ROW_INCHES * len(rows) * (len(columns) + 1)
+    figure, axes = plt.subplots(figsize=(8, height), constrained_layout=True)
+    for place, column in enumerate(columns):
+        values = [numbers[place] for _, numbers in rows]
+        at = [row + place * thickness for row in range(len(rows))]
+        bars = axes.barh(at, values, thickness, color=COLORS[place % len(COLORS)], label=column.replace("`", ""))
+        axes.bar_label(bars, [f"{value:g}" for value in values], fontsize=6, padding=2)
+    axes.set_yticks([row + (len(columns) - 1) * thickness / 2 for row in range(len(rows))], [title for title, _ in rows], fontsize=8)
+    axes.invert_yaxis()
+    every = [value for _, numbers in rows for value in numbers]
+    if min(every) > 0 and max(every) > 10 * min(every):
+        axes.set_xscale("log")
+    axes.margins(x=0.12, y=0.01)
+    axes.set_title(definition["plot"].get("title", definition["title"]).replace("`", ""), fontsize=10)
+    axes.grid(True, axis="x", alpha=0.3)
+    axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.3 / height), ncols=len(columns), frameon=False)
+    return figure
+
+
+def plot_tables(out_dir, save):
+    """One picture per table with a `plot`."""
+    definitions = tomllib.loads((tables.REPOSITORY / "docs/performance/tables.toml").read_text(encoding="utf-8"))
+    all_records = tables.Records()
+    written = []
+    for definition in definitions.values():
+        if isinstance(definition, dict) and "plot" in definition:
+            rows = numbers_of(all_records, definition)
+            written.append(save(draw(definition, rows), out_dir / definition["plot"]["file"]))
+    return written
