@@ -28,6 +28,9 @@ TEST(AllreduceChoice, TakesOneShotWhileElementsAreFew) {
   // The second wait costs two ranks less than what they combine twice.
   EXPECT_EQ(choice({.ranks = 2, .bytes = 512}), AllreduceAlgorithm::one_shot);
   EXPECT_EQ(choice({.ranks = 2, .bytes = 1024}), AllreduceAlgorithm::two_shot);
+  // In place nothing is copied.
+  EXPECT_EQ(choice({.ranks = 2, .bytes = 64, .has_mapped_views = true}), AllreduceAlgorithm::two_shot);
+  EXPECT_EQ(choice({.ranks = 4, .bytes = 64, .has_mapped_views = true}), AllreduceAlgorithm::one_shot);
 }
 
 TEST(AllreduceChoice, TakesMoreStepsOnGpusTheMoreBytesThereAre) {

@@ -17,6 +17,7 @@ struct AllreduceFacts {
   int ranks = 1;
   std::int64_t bytes = 0;
   bool on_host = true;
+  bool has_mapped_views = false;             ///< on hosts: the ranks map each other's elements
   int max_blocks = 0;                        ///< see AllreduceOptions
   std::vector<std::vector<int>> hosts = {};  ///< the ranks of each
   std::vector<int> gpus = {};  ///< of each rank, the first rank that has the same; empty on hosts

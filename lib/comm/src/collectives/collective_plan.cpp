@@ -160,6 +160,12 @@ std::vector<int> first_ranks_of_gpus(const topo::Machine& machine) {
 
 }  // namespace
 
+bool CollectivePlan::has_mapped_views() const {
+  const auto bytes = static_cast<std::size_t>(elements_.count) * element_bytes(elements_.type);
+  const bool is_mapped = context_->name_memory(elements_.data, bytes, elements_.memory).has_value();
+  return context_->extremes({is_mapped ? 1 : 0}, purpose()).front().smallest == 1;
+}
+
 AllreduceFacts CollectivePlan::facts(const Executor& executor, const AllreduceOptions& options) const {
   AllreduceFacts facts;
   facts.flow = flow_;
@@ -167,6 +173,7 @@ AllreduceFacts CollectivePlan::facts(const Executor& executor, const AllreduceOp
   facts.ranks = context_->size();
   facts.bytes = elements_.count * static_cast<std::int64_t>(element_bytes(elements_.type));
   facts.on_host = executor.runs_on_host();
+  facts.has_mapped_views = facts.on_host && has_mapped_views();
   for (const topo::LogicalHost& host : context_->machine().hosts()) facts.hosts.push_back(host.ranks);
   if (!facts.on_host) facts.gpus = first_ranks_of_gpus(context_->machine());
   facts.host_mapping_refusal =

@@ -37,6 +37,9 @@ class CollectivePlan {
   [[nodiscard]] std::string purpose() const;
   void require_sound(const Executor& executor, const AllreduceOptions& options) const;
   void require_same_everywhere(const AllreduceOptions& options) const;
+  /// Collective: whether all ranks' elements lie in memory that other ranks can map.
+  [[nodiscard]] bool has_mapped_views() const;
+  /// Collective on hosts.
   [[nodiscard]] AllreduceFacts facts(const Executor& executor, const AllreduceOptions& options) const;
   /// Collective the first time in a Context.
   [[nodiscard]] AllreduceAdvice advice(const AllreduceFacts& facts) const;

@@ -13,18 +13,14 @@
 namespace selvage::detail {
 namespace {
 
-/// Elements count as scattered if their blocks are shorter than this on average,
-constexpr std::int64_t scattered_block_bytes = 32;
-/// and those of long messages, which leave the caches between the cores, also if they are shorter than this.
-constexpr std::int64_t short_block_bytes = 512;
-constexpr std::int64_t long_message_bytes = std::int64_t{32} << 10;
+/// Elements count as scattered if their blocks are shorter than this on average.
+constexpr std::int64_t least_block_bytes = 32;
 
 bool is_on_host(const PairFacts& facts) {
   return !facts.device_memory && refuse_ring(facts).empty();
 }
 bool is_scattered_on_host(const PairFacts& facts) {
-  const bool is_long = facts.message_bytes >= long_message_bytes;
-  return is_on_host(facts) && facts.block_bytes < (is_long ? short_block_bytes : scattered_block_bytes);
+  return is_on_host(facts) && facts.block_bytes < least_block_bytes;
 }
 
 std::string refuse_kernel(Initiation initiation) {

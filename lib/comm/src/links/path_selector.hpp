@@ -20,7 +20,6 @@ struct PairFacts {
   bool device_memory = false;     ///< at least one View of the two lies in GPU memory
   bool host_memory = false;       ///< at least one View of the two lies in host memory
   std::int64_t block_bytes = 0;   ///< of typed transfers: of elements that follow each other, in the mean
-  std::int64_t message_bytes = 0;  ///< of typed transfers: the larger of what goes and what comes
   std::string gpu_aware_refusal;  ///< why MPI can't be given device pointers; empty: it can
   std::string waiting_kernels_refusal;  ///< why not those that running kernels wait for; empty: it can
 };
