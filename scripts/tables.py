@@ -10,6 +10,7 @@ word last:
     file   of docs/results, of figures as scripts/records.py reads them; name, one of them; {placeholders} are the row's
     field  value, spread, floor, choice, commit, or the name of a peer; over: the field divided by it
     text   with {placeholders}, of the row's fields: {1} is fields[0] of that record; without fields, the text as it is
+    fastest_but  names: of the other peers the one with the least time, with its name
     digits that count (3); percent = true: of one hundred
 
 --check also wants every record that a table shows to be verified, and its commit in the history, but for those commits that
@@ -90,6 +91,9 @@ def cell(all_records, given):
         raise Problem(f"a cell of '{given['title']}' has no name")
     record = all_records.find(given["file"], given["name"].format(**given))
     digits = given.get("digits", 3)
+    if "fastest_but" in given:
+        name = min(record["peers"].keys() - given["fastest_but"], key=record["peers"].get)
+        return f"`{name}` {number(record['peers'][name], digits)}"
     if "fields" in given:
         values = [number(field_of(record, field), digits) for field in given["fields"]]
         return given["text"].format(None, *values, **{key: given[key] for key in given if key != "text"})
