@@ -1,5 +1,6 @@
 #include "allreduce_cases.hpp"
 #include "allreduce_elements.hpp"
+#include "collectives/allreduce_registry.hpp"
 #include "thrown.hpp"
 
 #include <selvage/comm/allreduce.hpp>
@@ -22,17 +23,11 @@ using Operation = ReduceOperation;
 
 std::vector<AllreduceCase> cases() {
   std::vector<AllreduceCase> all{{"chosen", {}}, {"chosen_shared", {}, true}};
-  for (const auto algorithm : {Algorithm::one_shot, Algorithm::two_shot}) {
-    all.push_back({std::string(to_string(algorithm)), {.algorithm = algorithm}});
-    all.push_back({all.back().name + "_shared", {.algorithm = algorithm}, true});
-  }
-  for (const auto algorithm : {Algorithm::one_shot_ll128, Algorithm::two_shot_ll128, Algorithm::two_shot_push,
-                               Algorithm::two_shot_copy_engine, Algorithm::copy_engine,
-                               Algorithm::shared_buffer_tree, Algorithm::hierarchical, Algorithm::mpi})
-    all.push_back({std::string(to_string(algorithm)), {.algorithm = algorithm}});
-  for (const auto algorithm : {Algorithm::binomial_tree, Algorithm::recursive_doubling, Algorithm::ring,
-                               Algorithm::segmented_ring, Algorithm::multi_ring, Algorithm::pipelined})
-    all.push_back({std::string(to_string(algorithm)), {.algorithm = algorithm, .allow_reordering = true}});
+  for (const detail::AllreduceEntry& entry : detail::allreduce_algorithms())
+    all.push_back({std::string(to_string(entry.algorithm)),
+                   {.algorithm = entry.algorithm, .allow_reordering = !entry.is_ordered({})}});
+  for (const auto algorithm : {Algorithm::one_shot, Algorithm::two_shot})
+    all.push_back({fmt::format("{}_shared", to_string(algorithm)), {.algorithm = algorithm}, true});
   for (const auto inner : {Algorithm::shared_buffer_tree, Algorithm::binomial_tree}) {
     for (const auto outer : {Algorithm::shared_buffer_tree, Algorithm::binomial_tree,
                              Algorithm::recursive_doubling, Algorithm::ring, Algorithm::mpi})
@@ -46,7 +41,6 @@ std::vector<AllreduceCase> cases() {
                     .allow_reordering = true,
                     .inner = Algorithm::two_shot,
                     .outer = outer}});
-  all.push_back({"nccl", {.algorithm = Algorithm::nccl, .allow_reordering = true}});
   for (const int size : {1, 2, 3})
     all.push_back({fmt::format("pipelined_groups_of_{}", size),
                    {.algorithm = Algorithm::pipelined, .allow_reordering = true, .group_size = size}});

@@ -5,12 +5,16 @@
 #include <mpi.h>
 
 #include <optional>
+#include <vector>
 
 namespace selvage::test {
 
 /// Also as the library chooses, which mixes transports where hosts do.
-inline const std::array<std::optional<Transport>, 5> all_transports{
-    std::nullopt, Transport::peer, Transport::copy_engine, Transport::mpi_direct, Transport::mpi_staged};
+inline std::vector<std::optional<Transport>> all_transports() {
+  std::vector<std::optional<Transport>> all{std::nullopt};
+  for (const Transport transport : halo_transports()) all.emplace_back(transport);
+  return all;
+}
 inline const std::array all_initiations{Initiation::host, Initiation::stream, Initiation::queue,
                                         Initiation::kernel};
 
@@ -63,7 +67,7 @@ template <class Kind>
 int expect_exact_everywhere(const Context& context, const HaloCase<Kind::D>& halo_case) {
   const Grid<Kind::D> grid(context, {.cells = halo_case.cells, .periodic = halo_case.periodic});
   int combinations = 0;
-  for (const std::optional<Transport> transport : all_transports) {
+  for (const std::optional<Transport> transport : all_transports()) {
     for (const Initiation initiation : all_initiations) {
       for (const GhostReuse reuse : {GhostReuse::credit, GhostReuse::alternating}) {
         const HaloOptions<Kind::D> options{.width = halo_case.width,

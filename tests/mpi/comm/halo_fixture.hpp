@@ -1,6 +1,7 @@
 #pragma once
 
 #include "job.hpp"
+#include "links/registry.hpp"
 #include "space.hpp"
 #include "thrown.hpp"
 
@@ -23,9 +24,12 @@ namespace selvage::test {
 
 using Index = std::array<std::int64_t, 4>;  ///< cell indices, then the component; unused entries are 0
 
-/// Every transport of halos.
-inline const std::vector<Transport> halo_transports{Transport::peer, Transport::copy_engine,
-                                                    Transport::mpi_direct, Transport::mpi_staged};
+/// Every transport of halos that the library has.
+inline std::vector<Transport> halo_transports() {
+  std::vector<Transport> all;
+  for (const detail::LinkCandidate& candidate : detail::halo_transports()) all.push_back(candidate.transport);
+  return all;
+}
 
 /// Whether a transport can carry halos between all ranks of this job, in Views of Grid::allocate.
 inline bool can_carry(Transport transport) {
@@ -40,7 +44,7 @@ inline bool must_carry(Transport transport) {
   return can_carry(transport) && (on_host || transport != Transport::mpi_direct);
 }
 inline std::vector<Transport> carrying_transports() {
-  return cases_where(halo_transports, can_carry);
+  return cases_where(halo_transports(), can_carry);
 }
 
 /// Collective: the error that the library refuses halos over a transport with.
@@ -76,7 +80,7 @@ inline void expect_other_transports_refused() {
                          .on_gpus_of_one_host = is_carried_by_proxy() ? 2U : 3U,
                          .on_gpus_of_several_hosts = 1};
   std::size_t available = 0;
-  for (const Transport transport : halo_transports) available += is_available(context, transport) ? 1 : 0;
+  for (const Transport transport : halo_transports()) available += is_available(context, transport) ? 1 : 0;
   EXPECT_GE(available, least.here(!on_host));
 }
 
