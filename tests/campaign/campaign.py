@@ -133,8 +133,8 @@ def last_job_text(folder):
     return path.read_bytes() if path.exists() else b""
 
 
-def run_tries(campaign, options, apps):
-    counts, end, number = {}, time.monotonic() + options.seconds, options.only or 0
+def run_tries(campaign, options, apps, counts):
+    end, number = time.monotonic() + options.seconds, options.only or 0
     while time.monotonic() < end and (options.tries is None or number < options.tries):
         chance, kind, app = draw(options.seed, number, options.kinds, apps)
         folder = campaign.folder / str(number)
@@ -161,7 +161,6 @@ def run_tries(campaign, options, apps):
         if options.only is not None:
             break
         number += 1
-    return counts
 
 
 def print_table(counts):
@@ -186,7 +185,12 @@ def main():
         if missing := set(apps) - set(campaign.programs):
             parser.error(f"{options.build} has no {', '.join(sorted(missing))}")
         print(f"campaign: seed {options.seed}, {', '.join(options.kinds)} of {', '.join(apps)}", flush=True)
-        total = print_table(run_tries(campaign, options, apps))
+        counts = {}
+        try:
+            run_tries(campaign, options, apps, counts)
+        finally:
+            # Of an interrupted campaign, too.
+            total = print_table(counts)
     finally:
         campaign.end_jobs()
         if campaign.keeps:
