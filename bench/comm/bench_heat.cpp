@@ -1,0 +1,94 @@
+// A step of a real code: heat conduction with messages by hand and with Selvage (examples/heat). <r> counts ranks or GPUs.
+//
+// heat/<n>/<r>rank: us per step of n^3 cells per rank, in doubles
+#include "../../examples/heat/by_hand.hpp"
+#include "../../examples/heat/with_selvage.hpp"
+#include "../support/figure.hpp"
+#include "../support/machine_facts.hpp"
+#include "../support/mpi_main.hpp"
+
+#include <selvage/comm/context.hpp>
+#include <selvage/error.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <memory>
+
+namespace selvage::bench {
+namespace {
+
+constexpr int rounds = 21;
+
+class HeatTrial {
+ public:
+  HeatTrial(const Context& context, int n)
+      : context_(context),
+        by_hand_(context.comm(), {n, n, n}, dims()),
+        with_selvage_(context, {n, n, n}, dims()) {}
+  HeatTrial(const HeatTrial&) = delete;
+  HeatTrial& operator=(const HeatTrial&) = delete;
+
+  [[nodiscard]] std::vector<Contender> contenders() {
+    // Each has made as many steps as the other by the time of a check.
+    const auto check = [this] { check_both(); };
+    return {{"selvage",
+             [this] {
+               with_selvage_.step();
+               ++selvage_steps_;
+             },
+             check},
+            {"by hand",
+             [this] {
+               by_hand_.step();
+               ++hand_steps_;
+             },
+             check}};
+  }
+
+ private:
+  [[nodiscard]] std::array<int, 3> dims() const {
+    std::array<int, 3> ranks{0, 0, 0};
+    MPI_Dims_create(context_.size(), 3, ranks.data());
+    return ranks;
+  }
+
+  void check_both() {
+    for (; selvage_steps_ < hand_steps_; ++selvage_steps_) with_selvage_.step();
+    for (; hand_steps_ < selvage_steps_; ++hand_steps_) by_hand_.step();
+    Kokkos::fence("bench::stepped");
+    const auto one = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), by_hand_.heat());
+    const auto other = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), with_selvage_.heat());
+    const auto& begin = with_selvage_.local_box().begin;
+    for (std::size_t i = 0; i < one.extent(0); ++i) {
+      for (std::size_t j = 0; j < one.extent(1); ++j) {
+        for (std::size_t k = 0; k < one.extent(2); ++k) {
+          if (one(i, j, k) != other(begin[0] + i, begin[1] + j, begin[2] + k))
+            throw Error(ErrorKind::verification, fmt::format("cell {} {} {} differs", i, j, k));
+        }
+      }
+    }
+  }
+
+  Context context_;
+  heat::ByHand by_hand_;
+  heat::WithSelvage with_selvage_;
+  std::int64_t hand_steps_ = 0;
+  std::int64_t selvage_steps_ = 0;
+};
+
+}  // namespace
+}  // namespace selvage::bench
+
+int main(int argc, char** argv) {
+  using namespace selvage::bench;
+  return mpi_bench_main(argc, argv, [&](MPI_Comm comm) {
+    const selvage::Context context(comm);
+    for (const int n : {8, 16, 32, 64, 128}) {
+      register_figure(fmt::format("heat/{}/{}", n, ranks_text(context.machine())), comm, rounds, [=] {
+        const auto trial = std::make_shared<HeatTrial>(context, n);
+        return Figure{.contenders = trial->contenders(), .keeps = trial};
+      });
+    }
+  });
+}
