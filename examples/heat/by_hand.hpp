@@ -41,7 +41,8 @@ class ByHand {
   void fill(const std::array<int, 3>& first) const;
   void pack(int side) const;
   void update_inner() const;
-  void update_outer(const std::array<int, 3>& begin, const std::array<int, 3>& end) const;
+  void update_face(int side) const;
+  void update_edges() const;
 
  private:
   using OnHost = decltype(Kokkos::create_mirror_view(Kokkos::SharedHostPinnedSpace(), Plane()));
@@ -157,24 +158,54 @@ inline void ByHand::update_inner() const {
 }
 
 inline void ByHand::update_outermost() const {
-  const auto [nx, ny, nz] = cells_;
-  update_outer({0, 0, 0}, {1, ny, nz});
-  update_outer({nx - 1, 0, 0}, {nx, ny, nz});
-  update_outer({1, 0, 0}, {nx - 1, 1, nz});
-  update_outer({1, ny - 1, 0}, {nx - 1, ny, nz});
-  update_outer({1, 1, 0}, {nx - 1, ny - 1, 1});
-  update_outer({1, 1, nz - 1}, {nx - 1, ny - 1, nz});
+  for (int side = 0; side < 6; ++side) update_face(side);
+  update_edges();
 }
 
-inline void ByHand::update_outer(const std::array<int, 3>& begin, const std::array<int, 3>& end) const {
+/// Without its edges: one neighbour of each cell is a ghost.
+inline void ByHand::update_face(int side) const {
+  const Field u = u_, v = v_;
+  const Plane ghost = ghosts_[side];
+  const int axis = side / 2;
+  const bool is_lower = side % 2 == 0;
+  const int layer = is_lower ? 0 : cells_[axis] - 1;
+  Kokkos::parallel_for(
+      "by_hand::face",
+      Kokkos::MDRangePolicy<Space, Kokkos::Rank<2>>(
+          space_, {1, 1}, {static_cast<int>(ghost.extent(0)) - 1, static_cast<int>(ghost.extent(1)) - 1}),
+      KOKKOS_LAMBDA(int a, int b) {
+        const int i = axis == 0 ? layer : a;
+        const int j = axis == 0 ? a : axis == 1 ? layer : b;
+        const int k = axis == 2 ? layer : b;
+        const double outside = ghost(a, b);
+        v(i, j, k) = conducted(u(i, j, k), axis == 0 && is_lower ? outside : u(i - 1, j, k),
+                               axis == 0 && !is_lower ? outside : u(i + 1, j, k),
+                               axis == 1 && is_lower ? outside : u(i, j - 1, k),
+                               axis == 1 && !is_lower ? outside : u(i, j + 1, k),
+                               axis == 2 && is_lower ? outside : u(i, j, k - 1),
+                               axis == 2 && !is_lower ? outside : u(i, j, k + 1));
+      });
+}
+
+/// The four edges along each axis, corners included.
+inline void ByHand::update_edges() const {
   const Planes from{u_, ghosts_};
   const Field v = v_;
-  Kokkos::parallel_for(
-      "by_hand::outer", heat::cells(space_, begin, end), KOKKOS_LAMBDA(int i, int j, int k) {
-        v(i, j, k) =
-            conducted(from.at(i, j, k), from.at(i - 1, j, k), from.at(i + 1, j, k), from.at(i, j - 1, k),
-                      from.at(i, j + 1, k), from.at(i, j, k - 1), from.at(i, j, k + 1));
-      });
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::array<int, 3> last{cells_[0] - 1, cells_[1] - 1, cells_[2] - 1};
+    Kokkos::parallel_for(
+        "by_hand::edges", Kokkos::RangePolicy<Space>(space_, 0, 4 * cells_[axis]), KOKKOS_LAMBDA(int cell) {
+          const int along = cell / 4;
+          const int first = cell % 2;
+          const int second = cell / 2 % 2;
+          const int i = axis == 0 ? along : first * last[0];
+          const int j = axis == 1 ? along : (axis == 0 ? first : second) * last[1];
+          const int k = axis == 2 ? along : second * last[2];
+          v(i, j, k) =
+              conducted(from.at(i, j, k), from.at(i - 1, j, k), from.at(i + 1, j, k), from.at(i, j - 1, k),
+                        from.at(i, j + 1, k), from.at(i, j, k - 1), from.at(i, j, k + 1));
+        });
+  }
 }
 
 }  // namespace heat

@@ -70,7 +70,7 @@ class WithSelvage {
   Space space_;
   selvage::Grid<3> grid_;
   Field u_, v_;
-  selvage::HaloExchange<3> halo_;
+  selvage::HaloExchange halo_;
   selvage::Box<3> own_, inner_;
   std::vector<selvage::Box<3>> edges_;
 };
