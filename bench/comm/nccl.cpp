@@ -19,7 +19,8 @@ void check_nccl(ncclResult_t code, std::string_view call) {
 void record_nccl_version() {
   int version = 0;
   check_nccl(ncclGetVersion(&version), "ncclGetVersion");
-  benchmark::AddCustomContext("NCCL", fmt::format("{}.{}.{}", version / 10'000, version / 100 % 100, version % 100));
+  benchmark::AddCustomContext("NCCL",
+                              fmt::format("{}.{}.{}", version / 10'000, version / 100 % 100, version % 100));
 }
 
 ncclComm_t nccl_communicator(const Context& context) {
