@@ -13,7 +13,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace selvage::bench {
 namespace {

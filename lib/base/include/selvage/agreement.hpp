@@ -42,7 +42,7 @@ class IncompleteError : public Error {
 /// Runs `work` on every rank, then makes all ranks end alike: if it threw on any, all throw that rank's
 /// error (the lowest failing rank's), whatever they themselves have seen. Collective.
 ///
-/// The agreement uses `comm` with a tag of its own, so `work` may be collective too as long as it is not
+/// The agreement uses `comm` with two tags of its own (0x5e1f and 0x5e20), so `work` may be collective too as long as it is not
 /// left by one rank in the middle of a collective; if it is, the rank that failed gives up waiting after
 /// `timeout_ms` and throws its own error, not agreed.
 ///

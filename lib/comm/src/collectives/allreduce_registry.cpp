@@ -138,7 +138,7 @@ std::vector<SizeRule> size_rules(const AllreduceFacts& facts) {
   constexpr std::int64_t kilobyte = 1024;
   constexpr std::int64_t megabyte = 1024 * kilobyte;
   if (facts.on_host) {
-    // Two ranks that combine halves in place wait for each other twice, as with one_shot, and copy nothing.
+    // Two ranks that combine halves in place wait a second time, but copy nothing: faster at every size that was measured.
     if (facts.ranks == 2 && facts.has_mapped_views) return {{AllreduceAlgorithm::two_shot, any}};
     const std::int64_t most_in_one_shot = facts.ranks == 2 ? kilobyte / 2 : 2 * kilobyte;
     return {{AllreduceAlgorithm::one_shot, most_in_one_shot}, {AllreduceAlgorithm::two_shot, any}};
