@@ -3,6 +3,7 @@
 #include "thrown.hpp"
 
 #include <selvage/comm/allreduce.hpp>
+#include <selvage/comm/grid.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
@@ -67,6 +68,22 @@ TEST(Allreduce, StaysInRankOrderUnlessForced) {
     const Allreduce ordered(Space(), context, {}, view);
     const Allreduce fast(Space(), context, {.allow_reordering = true}, view);
     EXPECT_EQ(ordered.algorithm(), fast.algorithm()) << fast.explain();
+  }
+}
+
+/// Two ranks of a host that map each other's Views copy nothing by two_shot; others would copy their elements first.
+TEST(Allreduce, FindsThatRanksMapEachOthersViews) {
+  const Context context(MPI_COMM_WORLD);
+  const Grid<1> grid(context, {.cells = {4 * context.size()}});
+  const auto mapped = grid.allocate<double, Kokkos::LayoutRight>("mapped", 1);
+  const Kokkos::View<double*, Space> plain("plain", mapped.extent(0));
+  const Allreduce of_mapped(Space(), context, {}, mapped);
+  const Allreduce of_plain(Space(), context, {}, plain);
+  if (on_host && context.size() == 2 && this_job().is_on_one_host()) {
+    EXPECT_EQ(of_mapped.algorithm(), Algorithm::two_shot) << of_mapped.explain();
+    EXPECT_EQ(of_plain.algorithm(), Algorithm::one_shot) << of_plain.explain();
+  } else {
+    EXPECT_EQ(of_mapped.algorithm(), of_plain.algorithm()) << of_mapped.explain();
   }
 }
 

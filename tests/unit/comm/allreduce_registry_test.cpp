@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace selvage::detail {
 namespace {
@@ -44,6 +47,22 @@ TEST(AllreduceChoice, TakesMoreStepsOnGpusTheMoreBytesThereAre) {
   EXPECT_EQ(on_gpus(16 << 20, 4), AllreduceAlgorithm::two_shot_push);
   // Loads fill the links from few multiprocessors.
   EXPECT_EQ(on_gpus(16 << 20, 4, 16), AllreduceAlgorithm::two_shot);
+}
+
+TEST(AllreduceChoice, LoadsFromRanksThatShareAGpu) {
+  const auto on_one_gpu = [](std::int64_t bytes, int ranks) {
+    return choice({.ranks = ranks,
+                   .bytes = bytes,
+                   .on_host = false,
+                   .gpus = std::vector<int>(static_cast<std::size_t>(ranks), 0)});
+  };
+  EXPECT_EQ(on_one_gpu(256 << 10, 4), AllreduceAlgorithm::one_shot);
+  EXPECT_EQ(on_one_gpu(1 << 20, 2), AllreduceAlgorithm::one_shot_ll128);
+  EXPECT_EQ(on_one_gpu(1 << 20, 4), AllreduceAlgorithm::two_shot);
+  EXPECT_EQ(on_one_gpu(16 << 20, 2), AllreduceAlgorithm::two_shot);
+  // Two GPUs, the second of which two ranks share.
+  EXPECT_EQ(choice({.ranks = 3, .bytes = 16 << 20, .on_host = false, .gpus = {0, 1, 1}}),
+            AllreduceAlgorithm::two_shot_push);
 }
 
 TEST(AllreduceChoice, GoesHostByHostWhereRanksAreApart) {

@@ -131,8 +131,8 @@ struct SizeRule {
   std::int64_t most_bytes;
 };
 
-/// The sizes up to which each algorithm is fastest, as measured with two and four ranks, on two cores and on H200 GPUs. For few elements it is
-/// faster that each rank combines all of them than to wait a second time.
+/// The sizes up to which each algorithm is fastest, as measured with two and four ranks, on two cores, on H200 GPUs and on one
+/// H100. For few elements it is faster that each rank combines all of them than to wait a second time.
 std::vector<SizeRule> size_rules(const AllreduceFacts& facts) {
   constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
   constexpr std::int64_t kilobyte = 1024;
@@ -142,6 +142,14 @@ std::vector<SizeRule> size_rules(const AllreduceFacts& facts) {
     if (facts.ranks == 2 && facts.has_mapped_views) return {{AllreduceAlgorithm::two_shot, any}};
     const std::int64_t most_in_one_shot = facts.ranks == 2 ? kilobyte / 2 : 2 * kilobyte;
     return {{AllreduceAlgorithm::one_shot, most_in_one_shot}, {AllreduceAlgorithm::two_shot, any}};
+  }
+  // No link lies between ranks that share a GPU, so nothing is gained by storing where another rank loads.
+  const bool is_one_gpu = facts.ranks > 1 && !facts.gpus.empty() &&
+                          std::ranges::all_of(facts.gpus, [](int first) { return first == 0; });
+  if (is_one_gpu) {
+    return {{AllreduceAlgorithm::one_shot, megabyte / 4},
+            {AllreduceAlgorithm::one_shot_ll128, 2 * megabyte / facts.ranks},
+            {AllreduceAlgorithm::two_shot, any}};
   }
   // Fewer blocks saturate the links with loads, but not with stores.
   constexpr int least_push_blocks = 96;

@@ -70,6 +70,7 @@ KOKKOS_INLINE_FUNCTION std::int64_t element_offset(const std::int64_t* extents, 
 
 /// What a device kernel needs of a CopyBox, as plain arrays.
 struct DeviceBox {
+  DeviceBox() = default;
   explicit DeviceBox(const CopyBox& box) : source(box.source), target(box.target) {
     for (int axis = 0; axis < 4; ++axis) {
       extents[axis] = box.extents[axis];
@@ -86,16 +87,59 @@ struct DeviceBox {
 
 /// Copies elements of `words` words on a device, one thread per element.
 template <int WordBytes>
+KOKKOS_INLINE_FUNCTION void copy_element(const DeviceBox& box, std::int64_t element, int words) {
+  using Unit = Word<WordBytes>;
+  const auto* from =
+      reinterpret_cast<const Unit*>(box.source + element_offset(box.extents, box.source_strides, element));
+  auto* to = reinterpret_cast<Unit*>(box.target + element_offset(box.extents, box.target_strides, element));
+  for (int word = 0; word < words; ++word) to[word] = from[word];
+}
+
+template <int WordBytes>
 struct CopyElements {
   DeviceBox box;
   int words;
   KOKKOS_FUNCTION void operator()(std::int64_t element) const {
-    using Unit = Word<WordBytes>;
-    const auto* from =
-        reinterpret_cast<const Unit*>(box.source + element_offset(box.extents, box.source_strides, element));
-    auto* to = reinterpret_cast<Unit*>(box.target + element_offset(box.extents, box.target_strides, element));
-    for (int word = 0; word < words; ++word) to[word] = from[word];
+    copy_element<WordBytes>(box, element, words);
   }
+};
+
+/// Several boxes as one kernel, because a launch takes longer than most boxes; as many as a kernel's arguments of 4 KB hold.
+struct CopyBoxes {
+  static constexpr int most = 24;
+
+  void add(const CopyBox& box) {
+    boxes[count] = DeviceBox(box);
+    word_bytes[count] = detail::word_bytes(box);
+    words[count] = static_cast<int>(box.element_bytes) / word_bytes[count];
+    ends[count] = elements() + box.elements();
+    ++count;
+  }
+  [[nodiscard]] std::int64_t elements() const { return count == 0 ? 0 : ends[count - 1]; }
+
+  KOKKOS_FUNCTION void operator()(std::int64_t element) const {
+    int box = 0;
+    while (element >= ends[box]) ++box;
+    const std::int64_t first = box == 0 ? 0 : ends[box - 1];
+    switch (word_bytes[box]) {
+      case 16:
+        return copy_element<16>(boxes[box], element - first, words[box]);
+      case 8:
+        return copy_element<8>(boxes[box], element - first, words[box]);
+      case 4:
+        return copy_element<4>(boxes[box], element - first, words[box]);
+      case 2:
+        return copy_element<2>(boxes[box], element - first, words[box]);
+      default:
+        copy_element<1>(boxes[box], element - first, words[box]);
+    }
+  }
+
+  DeviceBox boxes[most];
+  std::int64_t ends[most];  ///< elements of boxes up to and with each
+  int word_bytes[most];
+  int words[most];  ///< per element
+  int count = 0;
 };
 
 /// Executor on one Kokkos execution space instance.
@@ -108,12 +152,12 @@ class KokkosExecutor final : public Executor {
   explicit KokkosExecutor(const Space& space) : space_(space) {}
 
   void copy(std::span<const CopyBox> boxes) override {
-    for (const CopyBox& box : boxes) {
-      if constexpr (is_host_space<Space>) {
-        copy_on_host(box);
-      } else {
-        copy_on_device(box);
-      }
+    if constexpr (is_host_space<Space>) {
+      for (const CopyBox& box : boxes) copy_on_host(box);
+    } else if (boxes.size() == 1) {
+      copy_on_device(boxes.front());
+    } else {
+      copy_together(boxes);
     }
   }
 
@@ -205,6 +249,22 @@ class KokkosExecutor final : public Executor {
     Kokkos::parallel_for(
         "comm::copy", Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space_, 0, box.elements()),
         CopyElements<WordBytes>{DeviceBox(box), words});
+  }
+
+  void copy_together(std::span<const CopyBox> boxes) {
+    CopyBoxes together;
+    for (const CopyBox& box : boxes) {
+      together.add(box);
+      if (together.count < CopyBoxes::most && &box != &boxes.back()) continue;
+      // Kokkos would put so large a functor into constant memory, which waits for the kernel before.
+      Kokkos::parallel_for(
+          "comm::copy",
+          Kokkos::Experimental::require(
+              Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space_, 0, together.elements()),
+              Kokkos::Experimental::WorkItemProperty::HintLightWeight),
+          together);
+      together.count = 0;
+    }
   }
 
   Space space_;
