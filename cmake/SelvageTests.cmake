@@ -33,14 +33,21 @@ set(SELVAGE_TEST_ENVIRONMENT
 # Only a test that hangs takes so long, on the slowest of machines.
 set(SELVAGE_TEST_LIMIT_S 900)
 
-# Ranks that wait for each other leave a core idle now and then: a job of three or more leaves a place of scripts/test.sh's four
-# (on two cores) to a test of one process.
-function(selvage_finish_test name labels processors environment properties)
-  if(processors GREATER 3)
-    set(processors 3)
+# selvage_finish_test(NAME LABELS PROCESSES ENVIRONMENT PROPERTIES)
+# PROCESSES is the number that compute at a time, or `waits` for a test that mostly waits: time-outs, dead ranks, many short runs.
+#
+# scripts/test.sh has four places on two cores. Of tests that compute two run at a time, or one of three ranks and more; tests that
+# wait take the place beside that. Nothing that computes does: ranks that poll then wait for a turn of the scheduler at each
+# message, and take four times as long. Large jobs begin first, as long as there are tests that fit beside them.
+function(selvage_finish_test name labels processes environment properties)
+  set(places 2)
+  if(processes STREQUAL "waits")
+    set(places 1)
+  elseif(processes GREATER 2)
+    set(places 3)
   endif()
   set_tests_properties(
-    ${name} PROPERTIES LABELS "${labels}" TIMEOUT ${SELVAGE_TEST_LIMIT_S} PROCESSORS "${processors}"
+    ${name} PROPERTIES LABELS "${labels}" TIMEOUT ${SELVAGE_TEST_LIMIT_S} PROCESSORS "${places}" COST "${places}"
                        ENVIRONMENT "${SELVAGE_TEST_ENVIRONMENT};${environment}")
   if(properties)
     set_tests_properties(${name} PROPERTIES ${properties})
@@ -95,7 +102,7 @@ endfunction()
 # With `kind` as selvage_add_test_program takes it. A macro for its variables to reach the caller; PARSE_ARGV, because a macro's ARGN would lose backslashes.
 macro(selvage_parse_test_arguments)
   cmake_parse_arguments(
-    PARSE_ARGV 0 ARG "WITHOUT_KOKKOS;FULL;SLOW" "NAME;TARGET;PROCESSORS;EXIT_CODE;OUTPUT_REGEX"
+    PARSE_ARGV 0 ARG "WITHOUT_KOKKOS;FULL;SLOW" "NAME;TARGET;PROCESSES;EXIT_CODE;OUTPUT_REGEX"
     "SOURCES;LIBRARIES;RANKS;QUICK_RANKS;FULL_RANKS;SUITES;ARGS;LABELS;ENVIRONMENT;PROPERTIES")
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "test ${ARG_NAME}: unknown arguments ${ARG_UNPARSED_ARGUMENTS}")
@@ -122,15 +129,15 @@ endmacro()
 add_custom_target(selvage_quick_tests)
 
 # selvage_add_unit_test(NAME topo.machine SOURCES machine_test.cpp LIBRARIES Selvage::topo
-#                       [TARGET exe] [SUITES ...] [ARGS ...] [LABELS ...] [SLOW | FULL] [PROCESSORS n]
+#                       [TARGET exe] [SUITES ...] [ARGS ...] [LABELS ...] [SLOW | FULL] [PROCESSES n|waits]
 #                       [ENVIRONMENT A=B ...] [EXIT_CODE n] [OUTPUT_REGEX regex] [PROPERTIES key value ...])
 # A GoogleTest executable with gtest's main (SOURCES), or one that exists already (TARGET), all of it or these SUITES.
 # Labels: unit, and quick unless it is SLOW, or full.
 function(selvage_add_unit_test)
   set(kind UNIT)
   selvage_parse_test_arguments()
-  if(NOT ARG_PROCESSORS)
-    set(ARG_PROCESSORS 1)
+  if(NOT ARG_PROCESSES)
+    set(ARG_PROCESSES 1)
   endif()
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)
@@ -143,13 +150,13 @@ function(selvage_add_unit_test)
   endif()
   selvage_test_command(command "${ARG_EXIT_CODE}" "${ARG_OUTPUT_REGEX}" "$<TARGET_FILE:${ARG_TARGET}>" ${ARG_ARGS})
   add_test(NAME ${ARG_NAME} COMMAND ${command})
-  selvage_finish_test(${ARG_NAME} "${ARG_LABELS}" ${ARG_PROCESSORS} "${ARG_ENVIRONMENT}"
+  selvage_finish_test(${ARG_NAME} "${ARG_LABELS}" ${ARG_PROCESSES} "${ARG_ENVIRONMENT}"
                       "${ARG_PROPERTIES}")
 endfunction()
 
 # selvage_add_mpi_test(NAME comm.halo SOURCES halo_test.cpp LIBRARIES Selvage::comm
 #                      [RANKS 1 2 4] [QUICK_RANKS 2] [FULL_RANKS 8]
-#                      [TARGET exe] [SUITES ...] [ARGS ...] [LABELS ...] [PROCESSORS n] [ENVIRONMENT A=B ...]
+#                      [TARGET exe] [SUITES ...] [ARGS ...] [LABELS ...] [PROCESSES n|waits] [ENVIRONMENT A=B ...]
 #                      [EXIT_CODE n] [OUTPUT_REGEX regex] [PROPERTIES key value ...] [WITHOUT_KOKKOS])
 # Registers NAME.np<N> for each N, with the labels mpi and, as N stands among QUICK_RANKS or FULL_RANKS, quick or full.
 # SOURCES are linked with the main of tests/support/mpi_main.cpp; a TARGET runs whole or, with SUITES, these.
@@ -171,16 +178,16 @@ function(selvage_add_mpi_test)
       list(APPEND labels full)
     endif()
     set(name ${ARG_NAME}.np${ranks})
-    set(processors ${ranks})
-    if(ARG_PROCESSORS)
-      set(processors ${ARG_PROCESSORS})
+    set(processes ${ranks})
+    if(ARG_PROCESSES)
+      set(processes ${ARG_PROCESSES})
     endif()
     selvage_test_command(
       command "${ARG_EXIT_CODE}" "${ARG_OUTPUT_REGEX}" "${MPIEXEC_EXECUTABLE}" ${SELVAGE_MPIEXEC_FLAGS}
       ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS} "$<TARGET_FILE:${ARG_TARGET}>" ${MPIEXEC_POSTFLAGS}
       ${ARG_ARGS})
     add_test(NAME ${name} COMMAND ${command})
-    selvage_finish_test(${name} "${labels}" ${processors} "${ARG_ENVIRONMENT}" "${ARG_PROPERTIES}")
+    selvage_finish_test(${name} "${labels}" ${processes} "${ARG_ENVIRONMENT}" "${ARG_PROPERTIES}")
   endforeach()
 endfunction()
 
