@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -162,9 +163,78 @@ TEST_F(GridTest, NamesRanksThatGiveDifferentOptions) {
       message_on_all_ranks(ErrorKind::usage,
                            [&] { const Grid<1> grid(context_, {.cells = {100}, .periodic = {!last}}); }),
       "ranks " + std::to_string(size() - 1) + " and 0 gave different options for one Grid");
+  std::vector<std::int64_t> cuts;
+  for (int cut = 1; cut < size(); ++cut) cuts.push_back(last ? 2 * cut : cut);
+  message_on_all_ranks(ErrorKind::usage,
+                       [&] { const Grid<1> grid(context_, {.cells = {100}, .splits = {cuts}}); });
+  message_on_all_ranks(ErrorKind::usage, [&] {
+    if (last) {
+      const Grid<1> grid(context_, {.cells = {100}});
+    } else {
+      const Grid<1> grid(context_, {.cells = {100}}, {.begin = {0}, .end = {100}});
+    }
+  });
   constexpr std::int64_t large = std::int64_t{1} << 40;
   message_on_all_ranks(ErrorKind::usage,
                        [&] { const Grid<1> grid(context_, {.cells = {last ? large : 2 * large}}); });
+}
+
+TEST_F(GridTest, IsCutWhereItIsTold) {
+  // The last part is the largest.
+  std::array<std::vector<std::int64_t>, 2> splits;
+  for (int cut = 1; cut < size(); ++cut) splits[1].push_back(cut * (cut + 1) / 2);
+  const std::int64_t columns = size() * size();
+  const Grid<2> grid(context_, {.cells = {3, columns}, .ranks = {1, 0}, .reorder = false, .splits = splits});
+  EXPECT_EQ(grid.ranks(), (std::array{1, size()}));
+  const int rank = context_.rank();
+  EXPECT_EQ(grid.box().begin, (std::array<std::int64_t, 2>{0, rank * (rank + 1) / 2}));
+  EXPECT_EQ(grid.box().end[1], rank + 1 == size() ? columns : (rank + 1) * (rank + 2) / 2);
+}
+
+TEST_F(GridTest, RefusesCutsThatDontFit) {
+  const auto message = [&](const GridOptions<2>& options) {
+    return message_on_all_ranks(ErrorKind::input, [&] { const Grid<2> grid(context_, options); });
+  };
+  for (const std::vector<std::int64_t>& cuts :
+       std::vector<std::vector<std::int64_t>>{{5, 5}, {0, 5}, {5, 20}}) {
+    EXPECT_EQ(message({.cells = {20, 30}, .splits = {cuts}}),
+              "a grid of 20 x 30 cells can't be cut along axis 0 at " + std::to_string(cuts[0]) + ", " +
+                  std::to_string(cuts[1]) + ": cuts ascend, from 1 to 19");
+  }
+  EXPECT_EQ(message({.cells = {20, 30}, .ranks = {2, 0}, .splits = {{{3, 7}}}}),
+            "axis 0 of a grid is cut into 3 parts, for 2 ranks");
+  std::vector<std::int64_t> too_many;
+  for (int cut = 1; cut <= size(); ++cut) too_many.push_back(cut);
+  EXPECT_NE(message({.cells = {20, 30}, .splits = {too_many}}).find("can't share a grid of 20 x 30 cells"),
+            std::string::npos);
+}
+
+TEST_F(GridTest, RefusesBoxesThatDontTile) {
+  const std::int64_t first = 4 * context_.rank();
+  const std::int64_t cells = 4 * size();
+  const auto message = [&](ErrorKind kind, const Box<1>& box, const GridOptions<1>& options) {
+    return message_on_all_ranks(kind, [&] { const Grid<1> grid(context_, options, box); });
+  };
+  const std::string last = std::to_string(size() - 1);
+  const std::string all = std::to_string(cells);
+  EXPECT_EQ(message(ErrorKind::input, {.begin = {first + 1}, .end = {first + 5}}, {.cells = {cells}}),
+            "rank " + last + " brings the box from (" + std::to_string(cells - 3) + ") to (" +
+                std::to_string(cells + 1) + ") of a grid of " + all + " cells, which leaves the grid");
+  EXPECT_EQ(message(ErrorKind::input, {.begin = {first}, .end = {first}}, {.cells = {cells}}),
+            "rank 0 brings the box from (0) to (0) of a grid of " + all + " cells, which holds no cell");
+  EXPECT_EQ(message(ErrorKind::input, {.begin = {first}, .end = {first + 3}}, {.cells = {cells}}),
+            "the boxes of " + std::to_string(size()) + (size() == 1 ? " rank" : " ranks") + " hold " +
+                std::to_string(3 * size()) + " of the " + all + " cells of a grid of " + all);
+  if (size() > 1) {
+    EXPECT_EQ(message(ErrorKind::input, {.begin = {first}, .end = {std::min(first + 5, cells)}},
+                      {.cells = {cells}}),
+              "the boxes of ranks 0 and 1 overlap: from (0) to (5) and from (4) to (" +
+                  std::to_string(std::min<std::int64_t>(9, cells)) + ")");
+  }
+  EXPECT_EQ(message(ErrorKind::usage, {.begin = {first}, .end = {first + 4}},
+                    {.cells = {cells}, .ranks = {size()}}),
+            "a Grid of boxes is given " + std::to_string(size()) + (size() == 1 ? " rank" : " ranks") +
+                " for axis 0, too");
 }
 
 TEST_F(GridTest, AllocatesTheBoxAndItsGhostsZeroed) {

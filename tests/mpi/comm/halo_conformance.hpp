@@ -62,10 +62,9 @@ void expect_exact(const Grid<Kind::D>& grid, const HaloCase<Kind::D>& halo_case,
   }
 }
 
-/// Everything that is built, for one kind of field and one case.
+/// Everything that is built, for one kind of field and one case, on a grid of the case's cells.
 template <class Kind>
-int expect_exact_everywhere(const Context& context, const HaloCase<Kind::D>& halo_case) {
-  const Grid<Kind::D> grid(context, {.cells = halo_case.cells, .periodic = halo_case.periodic});
+int expect_exact_everywhere(const Grid<Kind::D>& grid, const HaloCase<Kind::D>& halo_case) {
   int combinations = 0;
   for (const std::optional<Transport> transport : all_transports()) {
     for (const Initiation initiation : all_initiations) {
@@ -84,6 +83,11 @@ int expect_exact_everywhere(const Context& context, const HaloCase<Kind::D>& hal
     }
   }
   return combinations;
+}
+template <class Kind>
+int expect_exact_everywhere(const Context& context, const HaloCase<Kind::D>& halo_case) {
+  const Grid<Kind::D> grid(context, {.cells = halo_case.cells, .periodic = halo_case.periodic});
+  return expect_exact_everywhere<Kind>(grid, halo_case);
 }
 
 template <int D>

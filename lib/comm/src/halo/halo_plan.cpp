@@ -254,6 +254,10 @@ std::string HaloPlan::refuse_port_mapping(const PeerPlan& peer) const {
 }
 
 HaloPort HaloPlan::make_port(Executor& executor, std::span<const std::byte* const> addresses) {
+  if (!neighbourhood_.by_direction) {
+    throw Error(ErrorKind::unsupported,
+                "HaloExchange::device() needs a process grid, on which one neighbour lies in each direction");
+  }
   std::vector<std::size_t> chosen;
   std::vector<std::string> refusals;
   bool has_relays = false;
@@ -345,7 +349,8 @@ void HaloPlan::reduce(Executor& executor, Combiner& combiner, std::uint64_t fiel
   const auto field = static_cast<std::size_t>(std::countr_zero(fields));
   for (const auto& transport : transports_) transport->append_contributions(field, contributions_);
   // In the order of directions, so that the order of additions depends neither on transports nor on arrival.
-  std::ranges::sort(contributions_, {}, &Contribution::direction);
+  std::ranges::sort(contributions_, {},
+                    [](const Contribution& each) { return std::pair(each.direction, each.rank); });
   for (const Contribution& contribution : contributions_) combiner.combine(contribution.box);
 }
 

@@ -36,7 +36,8 @@ struct Shape {
 
 /// One step from a rank's box to a neighbour's, which may be the same rank's.
 struct Boundary {
-  Direction direction = centre;
+  Direction direction =
+      centre;         ///< unlike those of the neighbour's other boundaries; opposite() seen from there
   Region owned;       ///< what this rank sends
   Region ghost;       ///< what this rank receives
   Region peer_ghost;  ///< where `owned` lands, in the neighbour's View indices
@@ -52,7 +53,8 @@ struct Neighbour {
 struct Neighbourhood {
   Shape shape;
   std::vector<Neighbour>
-      neighbours;  ///< by ascending rank; this rank itself among them where the grid wraps onto it
+      neighbours;            ///< by ascending rank; this rank itself among them where the grid wraps onto it
+  bool by_direction = true;  ///< one neighbour at most lies in each direction
 };
 
 }  // namespace selvage::detail

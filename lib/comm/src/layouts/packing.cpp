@@ -15,7 +15,8 @@ std::vector<Boundary> in_block_order(const Neighbour& neighbour, BoundarySide si
 
 }  // namespace
 
-Packing::Packing(const Neighbour& neighbour, std::span<const Field> fields, int axes, BoundarySide side) {
+Packing::Packing(const Neighbour& neighbour, std::span<const Field> fields, int axes, BoundarySide side)
+    : rank_(neighbour.rank) {
   const std::vector<Boundary> boundaries = in_block_order(neighbour, side);
   std::int64_t offset = 0;
   for (const Field& field : fields) {
@@ -56,8 +57,9 @@ std::vector<Contribution> contributions_of(const Packing& owned, std::size_t ind
                                            const std::byte* block) {
   std::vector<Contribution> contributions;
   for (const auto& slot : owned.slots(index)) {
-    contributions.push_back({slot.direction, buffer_to_view(block + slot.offset_bytes, field.data,
-                                                            layout_of(field), slot.region, BoxUse::combine)});
+    contributions.push_back({slot.direction, owned.rank(),
+                             buffer_to_view(block + slot.offset_bytes, field.data, layout_of(field),
+                                            slot.region, BoxUse::combine)});
   }
   return contributions;
 }

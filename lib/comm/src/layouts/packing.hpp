@@ -31,6 +31,8 @@ class Packing {
 
   Packing(const Neighbour& neighbour, std::span<const Field> fields, int axes, BoundarySide side);
 
+  /// The neighbour's.
+  [[nodiscard]] int rank() const { return rank_; }
   /// Of the block, gaps between fields included.
   [[nodiscard]] std::int64_t bytes() const { return begins_.back(); }
   [[nodiscard]] std::int64_t payload_bytes() const { return payload_bytes_; }
@@ -42,6 +44,7 @@ class Packing {
   [[nodiscard]] std::span<const Slot> slots(std::size_t field) const { return slots_[field]; }
 
  private:
+  int rank_;
   std::vector<std::int64_t> begins_{0};
   std::int64_t payload_bytes_ = 0;
   std::vector<std::vector<Slot>> slots_;
@@ -53,9 +56,10 @@ class Packing {
 [[nodiscard]] std::vector<CopyBox> unpack_boxes(const Packing& packing, std::size_t index, const Field& field,
                                                 const std::byte* block);
 
-/// A value that has arrived for cells this rank owns, to be folded in by direction.
+/// A value that has arrived for cells this rank owns, to be folded in by direction, then by rank.
 struct Contribution {
   Direction direction;
+  int rank;
   CopyBox box;
 };
 [[nodiscard]] std::vector<Contribution> contributions_of(const Packing& owned, std::size_t index,

@@ -6,16 +6,18 @@ namespace {
 class LocalTransport final : public Link {
  public:
   explicit LocalTransport(const TransportParts& parts) {
+    const Neighbour& self = parts.peers.front().neighbour;
     for (const Field& field : parts.fields) {
       const Layout layout{.strides = field.strides, .element_bytes = field.element_bytes};
       std::vector<Contribution>& contributions = contributions_.emplace_back();
-      for (const Boundary& boundary : parts.peers.front().neighbour.boundaries) {
+      for (const Boundary& boundary : self.boundaries) {
         const Region owned = in_field(boundary.owned, field, parts.axes);
         const Region ghost = in_field(boundary.peer_ghost, field, parts.axes);
         if (owned.elements() == 0) continue;
         copies_.push_back(view_to_view(field.data, layout, owned, field.data, layout, ghost, BoxUse::move));
-        contributions.push_back({boundary.direction, view_to_view(field.data, layout, ghost, field.data,
-                                                                  layout, owned, BoxUse::combine)});
+        contributions.push_back(
+            {boundary.direction, self.rank,
+             view_to_view(field.data, layout, ghost, field.data, layout, owned, BoxUse::combine)});
       }
       copies_end_.push_back(copies_.size());
     }

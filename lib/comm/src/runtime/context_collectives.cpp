@@ -2,6 +2,8 @@
 #include "context_state.hpp"
 #include "wait.hpp"
 
+#include <selvage/comm/box.hpp>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sched.h>
@@ -79,6 +81,9 @@ std::vector<T> ContextState::gather(const T& mine, std::string_view operation) {
 template std::vector<SharedRange> ContextState::gather(const SharedRange&, std::string_view);
 template std::vector<std::array<char, 128>> ContextState::gather(const std::array<char, 128>&,
                                                                  std::string_view);
+template std::vector<Box<1>> ContextState::gather(const Box<1>&, std::string_view);
+template std::vector<Box<2>> ContextState::gather(const Box<2>&, std::string_view);
+template std::vector<Box<3>> ContextState::gather(const Box<3>&, std::string_view);
 
 /// The refusal of the lowest rank that refuses. Collective.
 std::string ContextState::first_refusal(const std::string& mine) {

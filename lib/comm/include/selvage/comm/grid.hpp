@@ -14,6 +14,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace selvage {
 
@@ -35,13 +36,15 @@ struct GridOptions {
   std::array<int, D> ranks{};
   /// Whether a rank may get another place than its number's, as with MPI_Cart_create's.
   bool reorder = true;
+  /// By axis, where it is cut: the first global cell of each part but the first, ascending. Without any, an axis of n cells
+  /// over p ranks gives the first n mod p ranks one cell more.
+  std::array<std::vector<std::int64_t>, D> splits{};
 };
 
-/// Cells in a box, decomposed into one box per rank (1D to 3D).
+/// Cells in a box, decomposed into one box per rank (1D to 3D): on a process grid, or by boxes that the caller brings.
 ///
-/// An axis of n cells over p ranks gives the first n mod p ranks one cell more. Where `ranks` leaves a choice, the process
-/// grid that sends the fewest cells (least total surface) wins; of equals the one with the longest rows (fewest cuts of
-/// the last axes).
+/// Where `ranks` leaves a choice, the process grid that sends the fewest cells (least total surface, of equal parts) wins; of
+/// equals the one with the longest rows (fewest cuts of the last axes). An axis with `splits` has one rank per part.
 ///
 /// Ranks lie on a process grid of places, numbered with the last axis fastest. Rank i takes place i, unless `reorder` is
 /// set and what `selvage-topo probe` has measured, else what Context::machine() tells of hosts and links, says that
@@ -63,6 +66,19 @@ class Grid {
   ///         ranks
   Grid(const Context& context, const GridOptions<D>& options);
 
+  /// A partition of the caller's own, as of a load balancer: each rank brings the global cells that it owns, and rank i keeps
+  /// them. Together the boxes hold each cell once. A rank has as many neighbours as boxes lie within the width of its ghosts,
+  /// also behind thinner ones; all its ghosts in the grid are filled, across edges and corners too. Collective.
+  ///
+  /// Without a process grid there are no ranks per axis (ranks() is 0 everywhere), no coordinates, no neighbour in a
+  /// direction, and no HaloExchange::device().
+  /// \param options  cells and periodic, the same on all ranks; ranks and splits stay empty, reorder has no effect
+  /// 	hrows Error{input} on every rank: cells below 1, an empty box or one that leaves the grid, boxes that overlap, cells that
+  ///         no box holds. Error{usage}: options that differ between ranks, or that ask for a process grid
+  Grid(const Context& context, const GridOptions<D>& options, const Box<D>& box);
+
+  /// Whether ranks form a process grid, on which one neighbour lies in each direction. False for boxes of the caller's.
+  [[nodiscard]] bool has_process_grid() const { return boxes_ == nullptr; }
   [[nodiscard]] const Context& context() const { return context_; }
   /// The communicator in which rank() and neighbour() count.
   [[nodiscard]] MPI_Comm comm() const { return context_.comm(); }
@@ -72,14 +88,14 @@ class Grid {
   [[nodiscard]] const std::array<bool, D>& periodic() const { return options_.periodic; }
   /// Ranks per axis.
   [[nodiscard]] const std::array<int, D>& ranks() const { return options_.ranks; }
-  /// This rank's place on the process grid.
+  /// This rank's place on the process grid. \throws Error{usage} without a process grid
   [[nodiscard]] std::array<int, D> coordinates() const { return coordinates_of(rank()); }
   [[nodiscard]] std::array<int, D> coordinates_of(int rank) const;
   /// The global cells of this rank.
   [[nodiscard]] Box<D> box() const { return box_of(rank()); }
   [[nodiscard]] Box<D> box_of(int rank) const;
   /// The rank one step along `direction` (each axis -1, 0 or 1); `no_neighbour` past a side that isn't
-  /// periodic.
+  /// periodic. \throws Error{usage} without a process grid
   [[nodiscard]] int neighbour(const std::array<int, D>& direction) const {
     return neighbour_of(rank(), direction);
   }
@@ -133,7 +149,8 @@ class Grid {
     using type = T;
   };
 
-  /// The neighbour across a face.
+  void require_process_grid() const;
+  /// Across a face.
   [[nodiscard]] bool has_neighbour(int axis, int side) const;
   [[nodiscard]] std::int64_t extent_with_ghosts(int axis, const Width<D>& width,
                                                 std::int64_t components) const {
@@ -146,7 +163,8 @@ class Grid {
 
   Context context_;
   GridOptions<D> options_;
-  std::shared_ptr<const detail::GridPlaces> places_;
+  std::shared_ptr<const detail::GridPlaces> places_;       ///< on a process grid
+  std::shared_ptr<const std::vector<Box<D>>> boxes_ = {};  ///< the caller's, by rank
 };
 
 template <int D>
