@@ -138,6 +138,15 @@ TEST_F(HaloErrors, RefuseOneViewGivenTwice) {
             "Views 0 and 2 of one HaloExchange are the same memory");
 }
 
+/// As a View that was never allocated, or whose memory the caller manages and has not given yet.
+TEST_F(HaloErrors, RefuseAViewWithoutMemory) {
+  using Unmanaged = Kokkos::View<double**, Space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  const auto u = grid_.allocate<double>("u", 1);
+  const Unmanaged nothing(static_cast<double*>(nullptr), u.extent(0), u.extent(1));
+  const std::string message = refusal(ErrorKind::usage, {.width = 1}, u, nothing);
+  EXPECT_TRUE(contains(message, "View 1 on rank 0 has no memory")) << message;
+}
+
 TEST_F(HaloErrors, RefuseANegativeWidth) {
   EXPECT_EQ(refusal(ErrorKind::usage, {.width = {{1, 1}, {-1, 1}}}, grid_.allocate<double>("u", 1)),
             "a halo width of -1 and 1 cells is negative");

@@ -73,6 +73,10 @@ void HaloPlan::require_valid_arguments(const Executor& executor) const {
     }
   }
   for (std::size_t i = 0; i < fields_.size(); ++i) {
+    if (fields_[i].data == nullptr) {
+      throw Error(ErrorKind::usage, fmt::format("{} on rank {} has no memory", view_name(i, fields_[i].label),
+                                                context_->rank()));
+    }
     for (std::size_t j = 0; j < i; ++j) {
       if (fields_[i].data != fields_[j].data) continue;
       throw Error(ErrorKind::usage,

@@ -3,6 +3,11 @@
 #include "runtime/cards.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace selvage::detail {
 namespace {
@@ -65,10 +70,22 @@ std::vector<PeerLink> connect(const TransportParts& parts, const Mailbox& mailbo
   return links;
 }
 
+namespace {
+
+std::string views_text(std::uint64_t fields) {
+  std::vector<int> numbers;
+  for (int field = 0; field < max_fields; ++field) {
+    if ((fields >> field & 1) != 0) numbers.push_back(field);
+  }
+  return fmt::format("{} {}", numbers.size() == 1 ? "View" : "Views", fmt::join(numbers, ", "));
+}
+
+}  // namespace
+
 std::string describe_mismatch(int rank, std::uint64_t epoch, const Operation& theirs, const Operation& mine) {
   const auto describe = [](const Operation& operation) {
-    return fmt::format("{} Views {:#x} (bit set)", operation.reverse != 0 ? "reduces" : "exchanges",
-                       operation.fields);
+    return fmt::format("{} {}", operation.reverse != 0 ? "reduces" : "exchanges",
+                       views_text(operation.fields));
   };
   return fmt::format("ranks call one HaloExchange differently: in epoch {} rank {} {}, this rank {}", epoch,
                      rank, describe(theirs), describe(mine));

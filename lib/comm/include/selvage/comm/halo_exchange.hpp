@@ -91,7 +91,7 @@ class HaloExchange {
   }
 
   /// The reverse: folds the ghosts' values into the cells they are ghosts of, `owned = operation(owned,
-  /// ghost)`, neighbour by neighbour in an order that depends on directions alone, so that the bits don't
+  /// ghost)`, neighbour by neighbour in an order that depends on the grid alone, so that the bits don't
   /// depend on transport or timing. Ghosts keep their values. Blocks until done on host spaces.
   /// \param operation  Sum, Product, Min, Max (operations.hpp), or what is called like them where `space` runs
   /// \throws as exchange()
@@ -106,8 +106,8 @@ class HaloExchange {
   /// Launch the kernels of one port on one execution space instance, one after the other; exchange() may be called between two
   /// launches.
   /// \param views  numbered from 0 in this order; with GhostReuse::alternating, those that alternate
-  /// \throws Error{unsupported} where a neighbour's memory can't be mapped and the proxy has no thread to reach
-  ///         it: MPI was not started with MPI_THREAD_MULTIPLE, or SELVAGE_PROXY=caller
+  /// \throws Error{unsupported} for a grid of boxes, see Grid::has_process_grid(); where a neighbour's memory can't be mapped and the
+  ///         proxy has no thread to reach it: MPI was not started with MPI_THREAD_MULTIPLE, or SELVAGE_PROXY=caller
   template <class Space, class... Views>
   [[nodiscard]] HaloPort device(const Space& space, const Views&... views) {
     detail::KokkosExecutor<Space> executor(space);
