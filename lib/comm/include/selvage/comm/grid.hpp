@@ -62,7 +62,7 @@ class Grid {
 
   /// Collective; all ranks pass the same options.
   /// \throws Error{input} on every rank: cells below 1, a process grid that doesn't hold size() ranks, fewer cells than
-  ///         ranks along an axis, or a SELVAGE_GRID_REORDER other than yes and no; Error{usage}: options that differ between
+  ///         ranks along an axis, splits that don't ascend within the cells, or a SELVAGE_GRID_REORDER other than yes and no; Error{usage}: options that differ between
   ///         ranks
   Grid(const Context& context, const GridOptions<D>& options);
 
@@ -73,12 +73,13 @@ class Grid {
   /// Without a process grid there are no ranks per axis (ranks() is 0 everywhere), no coordinates, no neighbour in a
   /// direction, and no HaloExchange::device().
   /// \param options  cells and periodic, the same on all ranks; ranks and splits stay empty, reorder has no effect
-  /// 	hrows Error{input} on every rank: cells below 1, an empty box or one that leaves the grid, boxes that overlap, cells that
+  /// \throws Error{input} on every rank: cells below 1, an empty box or one that leaves the grid, boxes that overlap, cells that
   ///         no box holds. Error{usage}: options that differ between ranks, or that ask for a process grid
   Grid(const Context& context, const GridOptions<D>& options, const Box<D>& box);
 
   /// Whether ranks form a process grid, on which one neighbour lies in each direction. False for boxes of the caller's.
   [[nodiscard]] bool has_process_grid() const { return boxes_ == nullptr; }
+
   [[nodiscard]] const Context& context() const { return context_; }
   /// The communicator in which rank() and neighbour() count.
   [[nodiscard]] MPI_Comm comm() const { return context_.comm(); }
