@@ -36,6 +36,11 @@ void* operator new(std::size_t bytes) {
 void* operator new[](std::size_t bytes) {
   return counted_malloc(bytes);
 }
+/// What std::stable_sort asks for.
+void* operator new(std::size_t bytes, const std::nothrow_t& /*unused*/) noexcept {
+  ++allocations;
+  return std::malloc(bytes == 0 ? 1 : bytes);
+}
 void operator delete(void* data) noexcept {
   std::free(data);
 }

@@ -36,6 +36,14 @@ TEST(AllreduceChoice, TakesOneShotWhileElementsAreFew) {
   EXPECT_EQ(choice({.ranks = 4, .bytes = 64, .has_mapped_views = true}), AllreduceAlgorithm::one_shot);
 }
 
+TEST(AllreduceChoice, SaysForWhichSizes) {
+  const auto why = [](const AllreduceFacts& facts) { return choose_allreduce(facts, {}, {}).why; };
+  EXPECT_EQ(why({.ranks = 2, .bytes = 512}), "at most 512 bytes between 2 ranks");
+  EXPECT_EQ(why({.ranks = 2, .bytes = 513}), "more than 512 bytes between 2 ranks");
+  EXPECT_EQ(why({.ranks = 2, .bytes = 64, .has_mapped_views = true}),
+            "any number of bytes between 2 ranks that map each other's Views");
+}
+
 TEST(AllreduceChoice, TakesMoreStepsOnGpusTheMoreBytesThereAre) {
   const auto on_gpus = [](std::int64_t bytes, int ranks, int multiprocessors = 0) {
     return choice({.ranks = ranks, .bytes = bytes, .on_host = false, .max_blocks = multiprocessors});

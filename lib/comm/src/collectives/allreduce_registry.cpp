@@ -223,6 +223,16 @@ ChosenAllreduce choose_by_table(const AllreduceFacts& facts, const AllreduceOpti
   return chosen;
 }
 
+std::string why_by_size(const AllreduceFacts& facts, const std::vector<SizeRule>& rules,
+                        const SizeRule& rule) {
+  const std::string ranks = counted(facts.ranks, "rank");
+  if (&rule != &rules.back()) return fmt::format("at most {} bytes between {}", rule.most_bytes, ranks);
+  if (rules.size() == 1)
+    return fmt::format("any number of bytes between {} that map each other's Views", ranks);
+  return fmt::format("more than {} bytes between {}{}", rules[rules.size() - 2].most_bytes, ranks,
+                     why_not_pipelined(facts));
+}
+
 ChosenAllreduce choose_by_rule(const AllreduceFacts& facts) {
   const bool is_allreduce = facts.flow.kind == CollectiveKind::allreduce;
   if (const std::string refusal = refuse_mapped(facts); !refusal.empty()) {
@@ -237,12 +247,7 @@ ChosenAllreduce choose_by_rule(const AllreduceFacts& facts) {
   const std::vector<SizeRule> rules = size_rules(facts);
   const auto rule =
       std::ranges::find_if(rules, [&](const SizeRule& each) { return facts.bytes <= each.most_bytes; });
-  const std::string ranks = counted(facts.ranks, "rank");
-  const std::string why = rule + 1 == rules.end()
-                              ? fmt::format("more than {} bytes between {}{}", (rule - 1)->most_bytes, ranks,
-                                            why_not_pipelined(facts))
-                              : fmt::format("at most {} bytes between {}", rule->most_bytes, ranks);
-  return {&*entry_of(rule->algorithm), why};
+  return {&*entry_of(rule->algorithm), why_by_size(facts, rules, *rule)};
 }
 
 }  // namespace

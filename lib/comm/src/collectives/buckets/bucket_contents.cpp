@@ -4,6 +4,7 @@
 #include "runtime/mappable.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace selvage::detail {
@@ -28,14 +29,21 @@ BucketContents::BucketContents(ContextState& context, const Executor& executor,
 
 /// Null if the Views are not contiguous in the order of the bucket.
 std::byte* BucketContents::find_in_place(ElementType wire) const {
-  std::byte* begin = nullptr;
+  // Compared as numbers: the Views may be of different arrays, and pointers only count within one.
+  const Piece* first = nullptr;
   for (const Piece& piece : pieces_) {
     if (piece.view.count == 0) continue;
-    std::byte* const there = piece.view.data - piece.offset * width(piece.view.type);
-    if (piece.view.type != wire || (begin != nullptr && there != begin)) return nullptr;
-    begin = there;
+    if (piece.view.type != wire) return nullptr;
+    if (first == nullptr || piece.offset < first->offset) first = &piece;
   }
-  return begin;
+  if (first == nullptr) return nullptr;
+  const auto address = [](const std::byte* data) { return reinterpret_cast<std::uintptr_t>(data); };
+  for (const Piece& piece : pieces_) {
+    if (piece.view.count == 0) continue;
+    const auto behind = static_cast<std::uintptr_t>((piece.offset - first->offset) * width(wire));
+    if (address(piece.view.data) != address(first->view.data) + behind) return nullptr;
+  }
+  return first->view.data;
 }
 
 Elements BucketContents::as_elements(std::string label) const {
