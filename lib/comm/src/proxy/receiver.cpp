@@ -72,8 +72,9 @@ void Receiver::handle(const TransferHeader& header, int rank) {
     case TransferHeader::Kind::get:
       return reply(header, rank);
     case TransferHeader::Kind::acknowledge:
-      // The number is a pointer of this rank, which the target sends back; the transfer waits for this.
-      reinterpret_cast<Transfer*>(header.transfer)->is_acknowledged = true;
+      // The number is a pointer of this rank, which the target sends back; the transfer waits for this. An exchange, to acquire what the
+      // sender's thread wrote before it sent the header.
+      reinterpret_cast<Transfer*>(header.transfer)->is_acknowledged.exchange(true);
   }
 }
 
