@@ -62,8 +62,8 @@ class Grid {
 
   /// Collective; all ranks pass the same options.
   /// \throws Error{input} on every rank: cells below 1, a process grid that doesn't hold size() ranks, fewer cells than
-  ///         ranks along an axis, splits that don't ascend within the cells, or a SELVAGE_GRID_REORDER other than yes and no; Error{usage}: options that differ between
-  ///         ranks
+  ///         ranks along an axis, splits that don't ascend within the cells, or a SELVAGE_GRID_REORDER other than yes and no;
+  ///         Error{usage}: options that differ between ranks
   Grid(const Context& context, const GridOptions<D>& options);
 
   /// A partition of the caller's own, as of a load balancer: each rank brings the global cells that it owns, and rank i keeps
