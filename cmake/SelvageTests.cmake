@@ -6,6 +6,9 @@ if(SELVAGE_MPI_IS_OPEN_MPI)
   set(SELVAGE_MPIEXEC_FLAGS --oversubscribe --bind-to none)
 endif()
 
+# For scripts that end ranks, or whose programs do.
+set(SELVAGE_TESTS_LAUNCH "${PROJECT_SOURCE_DIR}/tests/support/launch.sh ${MPIEXEC_EXECUTABLE}")
+
 # Every test sees the same environment, whatever the shell that started ctest exports.
 set(SELVAGE_TEST_ENVIRONMENT
     OMP_NUM_THREADS=1
@@ -64,7 +67,8 @@ function(selvage_test_command out exit_code output_regex)
     set(exit_code 0)
   endif()
   set(${out} "${CMAKE_COMMAND}" "-DEXIT_CODE=${exit_code}" "-DOUTPUT_REGEX=${output_regex}" -P
-             "${PROJECT_SOURCE_DIR}/cmake/expect_exit.cmake" -- ${ARGN} PARENT_SCOPE)
+             "${PROJECT_SOURCE_DIR}/cmake/expect_exit.cmake" -- "${PROJECT_SOURCE_DIR}/tests/support/launch.sh"
+             ${ARGN} PARENT_SCOPE)
 endfunction()
 
 # selvage_add_test_program(NAME comm.halo SOURCES grid_test.cpp ... LIBRARIES Selvage::comm [UNIT | WITHOUT_KOKKOS] [OPTIMIZED])

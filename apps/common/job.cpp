@@ -28,7 +28,7 @@ std::int64_t limit_ms() {
 
 /// Ranks say the same thing at different times, the lowest first: it ends the others before they do.
 std::chrono::milliseconds turn_of(int rank) {
-  return std::chrono::milliseconds(rank == 0 ? 0 : 2000 + 50 * rank);
+  return std::chrono::milliseconds(rank == 0 ? 0 : 5000 + 50 * rank);
 }
 
 }  // namespace

@@ -33,10 +33,6 @@ run_by_itself() {
   # LAUNCHER is a command line.
   # shellcheck disable=SC2086
   $LAUNCHER "$ranks" "$PROGRAM" "$@" >"$scratch/output" 2>&1 </dev/null || code=$?
-  # Open MPI 4.1's mpiexec now and then crashes in its own end, when all ranks have ended.
-  if [[ $code -eq 139 ]] && grep -q 'libopen-rte.*orte_finalize' "$scratch/output" && [[ ${again:-0} -eq 0 ]]; then
-    again=1 run_by_itself "$ranks" "$@"
-  fi
 }
 
 expect_success() {

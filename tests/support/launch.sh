@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# launch.sh LAUNCHER ARGUMENT...: with its output and exit code, also where the launcher's own end goes wrong. After it has ended
+# ranks itself, mpiexec of Open MPI 4.1 over PMIx 4.2 now and then crashes or waits for ever (in PMIx_server_finalize). Its exit
+# code is then what it has told of the ranks. The output has to go to files, which are read for that.
+set -u
+# Of this process, also where a command's output goes elsewhere.
+outputs=(/proc/$$/fd/1 /proc/$$/fd/2)
+
+# have_ended PID: all of its children, of which it hasn't waited for some.
+have_ended() {
+  local list children=() child state
+  for list in /proc/"$1"/task/*/children; do
+    read -ra children 2>/dev/null <"$list" || true
+    for child in "${children[@]}"; do
+      # The name before the state may have spaces.
+      read -r state 2>/dev/null <"/proc/$child/stat" || continue
+      state=${state##*) }
+      if [[ ${state:0:1} != Z ]]; then return 1; fi
+    done
+  done
+}
+
+# end_late PID: where it still is there a while after all of its ranks.
+end_late() {
+  local never looks=0 had_ranks=
+  exec {never}<> <(:)
+  while ((looks < 4)); do
+    read -rt 3 -u "$never"
+    if ! have_ended "$1"; then
+      had_ranks=yes
+      looks=0
+    elif [[ -n $had_ranks ]]; then
+      ((++looks))
+    fi
+  done
+  kill -KILL "$1"
+}
+
+# code_told ELSE: the exit code that mpiexec has told of the rank that ended first.
+code_told() {
+  local told
+  told=$(sed -nE -e 's/^ *Exit code: +([0-9]+)$/\1/p' -e 's/^with errorcode ([0-9]+)\.$/\1/p' \
+    -e 's/.* exited on signal ([0-9]+) .*/128 + \1/p' "${outputs[@]}" | head -n 1)
+  echo $((${told:-$1}))
+}
+
+"$@" &
+launcher=$!
+trap 'kill -TERM "$launcher"' TERM
+end_late "$launcher" </dev/null >/dev/null 2>&1 &
+watch=$!
+wait "$launcher" 2>/dev/null
+code=$?
+kill "$watch" 2>/dev/null
+wait "$watch" 2>/dev/null
+watched=$?
+# Ended by the watch, which then ends by itself, or crashed.
+if [[ $code -eq 137 && $watched -eq 0 ]]; then
+  code=$(code_told 1)
+elif [[ $code -eq 139 ]] && grep -qs 'libopen-rte.*orte_finalize' "${outputs[@]}"; then
+  code=$(code_told 0)
+fi
+exit "$code"
