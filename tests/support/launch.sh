@@ -6,32 +6,32 @@ set -u
 # Of this process, also where a command's output goes elsewhere.
 outputs=(/proc/$$/fd/1 /proc/$$/fd/2)
 
-# have_ended PID: all of its children, of which it hasn't waited for some.
-have_ended() {
-  local list children=() child state
+# look_at PID: counts its children in $ranks, and those that haven't ended in $running.
+look_at() {
+  local list children child state
+  ranks=0 running=0
   for list in /proc/"$1"/task/*/children; do
+    children=()
     read -ra children 2>/dev/null <"$list" || true
     for child in "${children[@]}"; do
+      ((++ranks))
       # The name before the state may have spaces.
       read -r state 2>/dev/null <"/proc/$child/stat" || continue
       state=${state##*) }
-      if [[ ${state:0:1} != Z ]]; then return 1; fi
+      if [[ ${state:0:1} != Z ]]; then ((++running)); fi
     done
   done
 }
 
 # end_late PID: where it still is there a while after all of its ranks.
 end_late() {
-  local never looks=0 had_ranks=
+  local never looks=0 had_ranks='' ranks running
   exec {never}<> <(:)
   while ((looks < 4)); do
     read -rt 3 -u "$never"
-    if ! have_ended "$1"; then
-      had_ranks=yes
-      looks=0
-    elif [[ -n $had_ranks ]]; then
-      ((++looks))
-    fi
+    look_at "$1"
+    if ((ranks > 0)); then had_ranks=yes; fi
+    if ((running > 0)); then looks=0; elif [[ -n $had_ranks ]]; then ((++looks)); fi
   done
   kill -KILL "$1"
 }

@@ -7,7 +7,7 @@
 namespace selvage::test {
 namespace {
 
-const HaloCase<2> halo_case{"periodic", {12, 14}, {true, true}, 1, true};
+const HaloCase<2> periodic_case{"periodic", {12, 14}, {true, true}, 1, true};
 using Field = TestField<FieldKind<2, double, Kokkos::LayoutRight, 0>>;
 using testing::PrintToString;
 
@@ -17,7 +17,7 @@ bool contains(const std::string& text, const std::string& part) {
 
 class TransportChoice : public testing::Test {
  protected:
-  TransportChoice() : grid_(context_, {.cells = halo_case.cells, .periodic = halo_case.periodic}) {}
+  TransportChoice() : grid_(context_, {.cells = periodic_case.cells, .periodic = periodic_case.periodic}) {}
 
   /// \return what explain() says of the choice
   std::string explain(const HaloOptions<2>& options, const Field& field) const {
@@ -27,8 +27,8 @@ class TransportChoice : public testing::Test {
 
   const Context context_{MPI_COMM_WORLD};
   const Grid<2> grid_;
-  const Field shared_{grid_, halo_case.width, Home::shared};
-  const Field heap_{grid_, halo_case.width, Home::heap};
+  const Field shared_{grid_, periodic_case.width, Home::shared};
+  const Field heap_{grid_, periodic_case.width, Home::heap};
 };
 
 TEST_F(TransportChoice, IsPeerOnOneHost) {
@@ -50,16 +50,16 @@ TEST_F(TransportChoice, TakesHeapViewsThroughMpiAndNamesThem) {
 }
 
 TEST_F(TransportChoice, ExchangesHeapViewsExactly) {
-  expect_exact<FieldKind<2, double, Kokkos::LayoutRight, 0>>(grid_, halo_case, {.width = 1}, Home::heap);
+  expect_exact<FieldKind<2, double, Kokkos::LayoutRight, 0>>(grid_, periodic_case, {.width = 1}, Home::heap);
 }
 
 TEST_F(TransportChoice, IsTheSameOnBothSidesWhenOnlyOneRankHasAHeapView) {
   const Field& mine = grid_.rank() == 0 ? heap_ : shared_;
   HaloExchange halo(Space(), grid_, {.width = 1}, mine.view());
   for (int round = 0; round < 3; ++round) {
-    fill(mine, grid_, halo_case.width, 0, round);
+    fill(mine, grid_, periodic_case.width, 0, round);
     halo.exchange(Space(), mine.view());
-    ASSERT_EQ(on_all_ranks(count_wrong(mine, grid_, halo_case, 0, round)), 0) << halo.explain();
+    ASSERT_EQ(on_all_ranks(count_wrong(mine, grid_, periodic_case, 0, round)), 0) << halo.explain();
   }
 }
 
@@ -106,7 +106,7 @@ TEST_F(TransportChoice, GivesMpiNoGpuMemoryWhereToldNotTo) {
   if (alone() || on_host) GTEST_SKIP() << "for several ranks with GPUs";
   const ScopedVariable opinion("SELVAGE_GPU_AWARE_MPI", "no");
   const Context context(MPI_COMM_WORLD);
-  const Grid<2> grid(context, {.cells = halo_case.cells, .periodic = halo_case.periodic});
+  const Grid<2> grid(context, {.cells = periodic_case.cells, .periodic = periodic_case.periodic});
   const std::string message = message_on_all_ranks(ErrorKind::unsupported, [&] {
     const HaloExchange halo(Space(), grid, {.width = 1, .transport = Transport::mpi_direct}, shared_.view());
   });

@@ -26,8 +26,8 @@ bool is_scattered_on_host(const PairFacts& facts) {
 std::string refuse_kernel(Initiation initiation) {
   return initiation == Initiation::kernel ? "kernels start no typed transfer" : "";
 }
-std::string refuse_put_initiation(Initiation initiation, const PairFacts& /*facts*/, bool on_host) {
-  if (initiation == Initiation::queue) return Proxy::refusal(on_host);
+std::string refuse_put_initiation(Initiation initiation, const PairFacts& facts, bool on_host) {
+  if (initiation == Initiation::queue) return Proxy::refusal(facts.threads_refusal, on_host);
   if (initiation == Initiation::host && !on_host) return "its kernels are enqueued on the stream";
   return refuse_kernel(initiation);
 }

@@ -263,6 +263,7 @@ PairFacts TransferPlan::facts_about(const Partner& partner) const {
   facts.same_host = context_->machine().same_host(context_->rank(), facts.rank);
   facts.gpu_aware_refusal = context_->gpu_aware_refusal();
   facts.waiting_kernels_refusal = context_->waiting_kernels_refusal(facts.rank);
+  facts.threads_refusal = context_->threads_refusal();
   const auto look_at = [&](const PartCard& card, int rank, bool is_written) {
     (card.kind == MemoryKind::device ? facts.device_memory : facts.host_memory) = true;
     if (is_written && !card.is_shared) {

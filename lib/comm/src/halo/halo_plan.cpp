@@ -34,30 +34,20 @@ std::string direction_name(Direction direction, int axes) {
   return name;
 }
 
-/// Environment variables may force what the options leave open.
-void follow_environment(HaloChoices& choices) {
-  if (const auto forced = transport_from_environment(); forced && !choices.transport) {
-    choices.transport = forced;
-    choices.transport_forced_by = "SELVAGE_TRANSPORT";
-  }
-  if (const auto forced = initiation_from_environment(); forced && !choices.initiation) {
-    choices.initiation = forced;
-    choices.initiation_forced_by = "SELVAGE_INITIATION";
-  }
-}
-
 }  // namespace
 
 HaloPlan::HaloPlan(std::shared_ptr<ContextState> context, const Executor& executor,
-                   Neighbourhood neighbourhood, HaloChoices choices, std::vector<Field> fields)
+                   Neighbourhood neighbourhood, const HaloChoices& choices, std::vector<Field> fields)
     : context_(std::move(context)),
       neighbourhood_(std::move(neighbourhood)),
       fields_(std::move(fields)),
       on_host_(executor.runs_on_host()),
       ghost_reuse_(choices.ghost_reuse),
       corners_(choices.corners) {
-  context_->all_or_none(halo_construction, [&] { follow_environment(choices); });
-  forced_transport_ = choices.transport;
+  context_->all_or_none(halo_construction, [&] {
+    transport_ = forced_transport(choices.transport, context_->options());
+    initiation_ = forced_initiation(choices.initiation, context_->options());
+  });
   require_same_everywhere(choices);
   context_->all_or_none(halo_construction, [&] {
     require_valid_arguments(executor);
@@ -70,7 +60,7 @@ HaloPlan::HaloPlan(std::shared_ptr<ContextState> context, const Executor& execut
   context_->all_or_none(halo_construction, [&] {
     for (const PeerPlan& peer : peers_) require_matching(peer);
   });
-  make_transports(peers_, choices, executor, tags_.first());
+  make_transports(peers_, executor, tags_.first());
 }
 
 /// An exchange that is underway, or that failed, may leave messages behind. Freeing GPU memory that others map is undefined in CUDA, so all
@@ -114,6 +104,7 @@ PairFacts HaloPlan::facts_about(const PeerPlan& peer) const {
   facts.same_host = context_->machine().same_host(context_->rank(), facts.rank);
   facts.gpu_aware_refusal = context_->gpu_aware_refusal();
   facts.waiting_kernels_refusal = context_->waiting_kernels_refusal(facts.rank);
+  facts.threads_refusal = context_->threads_refusal();
   for (std::size_t f = 0; f < fields_.size(); ++f) {
     const FieldCard mine = card_of(fields_[f]);
     const FieldCard& theirs = peer.cards[f];
@@ -131,20 +122,17 @@ PairFacts HaloPlan::facts_about(const PeerPlan& peer) const {
   return facts;
 }
 
-void HaloPlan::make_transports(std::vector<PeerPlan> peers, const HaloChoices& choices,
-                               const Executor& executor, int first_tag) {
+void HaloPlan::make_transports(std::vector<PeerPlan> peers, const Executor& executor, int first_tag) {
   std::map<std::pair<Transport, Initiation>, std::vector<PeerPlan>> by_path;
   std::vector<PeerPlan> local;
   context_->all_or_none(halo_construction, [&] {
-    const Forced<Transport> transport{choices.transport, choices.transport_forced_by};
-    const Forced<Initiation> initiation{choices.initiation, choices.initiation_forced_by};
     for (PeerPlan& peer : peers) {
       if (peer.neighbour.rank == context_->rank()) {
         note_path(peer, "copy", "the neighbour is this rank itself");
         local.push_back(std::move(peer));
         continue;
       }
-      const Path path = select_path(halo_transports(), "halos", facts_about(peer), transport, initiation,
+      const Path path = select_path(halo_transports(), "halos", facts_about(peer), transport_, initiation_,
                                     executor.runs_on_host());
       note_path(peer, fmt::format("{}, {}", to_string(path.transport), to_string(path.initiation)), path.why);
       by_path[{path.transport, path.initiation}].push_back(std::move(peer));
@@ -248,8 +236,8 @@ void HaloPlan::check() {
 std::string HaloPlan::refuse_port_mapping(const PeerPlan& peer) const {
   if (peer.neighbour.rank == context_->rank()) return {};
   const bool is_mpi =
-      forced_transport_ == Transport::mpi_direct || forced_transport_ == Transport::mpi_staged;
-  if (is_mpi) return fmt::format("transport {} is forced", to_string(*forced_transport_));
+      transport_.choice == Transport::mpi_direct || transport_.choice == Transport::mpi_staged;
+  if (is_mpi) return fmt::format("transport {} is forced", to_string(*transport_.choice));
   return refuse_peer(facts_about(peer));
 }
 
@@ -265,7 +253,8 @@ HaloPort HaloPlan::make_port(Executor& executor, std::span<const std::byte* cons
     for (const std::byte* address : addresses)
       chosen.push_back(static_cast<std::size_t>(std::countr_zero(field_bit(address))));
     // A waiting kernel occupies its thread, so the proxy needs one of its own, on hosts too.
-    const std::string no_proxy = executor.runs_on_host() ? Proxy::thread_refusal() : Proxy::refusal(false);
+    const std::string no_proxy = executor.runs_on_host() ? context_->threads_refusal()
+                                                         : Proxy::refusal(context_->threads_refusal(), false);
     for (const PeerPlan& peer : peers_) {
       const std::string& refusal = refusals.emplace_back(refuse_port_mapping(peer));
       if (refusal.empty()) continue;

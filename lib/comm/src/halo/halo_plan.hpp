@@ -25,8 +25,6 @@ struct HaloChoices {
   GhostReuse ghost_reuse = GhostReuse::credit;
   std::optional<Transport> transport;
   std::optional<Initiation> initiation;
-  std::string transport_forced_by = "the option transport";
-  std::string initiation_forced_by = "the option initiation";
 };
 
 inline constexpr std::string_view halo_construction = "the construction of a HaloExchange";
@@ -39,7 +37,7 @@ class HaloPlan {
  public:
   /// Collective. \throws what HaloExchange's constructor says
   HaloPlan(std::shared_ptr<ContextState> context, const Executor& executor, Neighbourhood neighbourhood,
-           HaloChoices choices, std::vector<Field> fields);
+           const HaloChoices& choices, std::vector<Field> fields);
   ~HaloPlan();
   HaloPlan(const HaloPlan&) = delete;
   HaloPlan& operator=(const HaloPlan&) = delete;
@@ -81,8 +79,7 @@ class HaloPlan {
   void require_matching(const PeerPlan& peer) const;
   [[nodiscard]] std::int64_t components_of(const Field& field) const;
   [[nodiscard]] PairFacts facts_about(const PeerPlan& peer) const;
-  void make_transports(std::vector<PeerPlan> peers, const HaloChoices& choices, const Executor& executor,
-                       int first_tag);
+  void make_transports(std::vector<PeerPlan> peers, const Executor& executor, int first_tag);
   [[nodiscard]] std::string refuse_port_mapping(const PeerPlan& peer) const;
   void note_path(const PeerPlan& peer, std::string how, std::string why);
   /// \param at_once  whether end() follows before anything else is enqueued
@@ -101,7 +98,8 @@ class HaloPlan {
   std::vector<Field> fields_;
   bool on_host_;
   GhostReuse ghost_reuse_;
-  std::optional<Transport> forced_transport_;
+  Forced<Transport> transport_;
+  Forced<Initiation> initiation_;
   bool corners_;
   std::vector<ChosenPath> paths_;
   std::vector<std::unique_ptr<Link>> transports_;

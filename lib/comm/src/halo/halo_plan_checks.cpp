@@ -40,8 +40,8 @@ void HaloPlan::require_same_everywhere(const HaloChoices& choices) {
                                   {"number of axes", neighbourhood_.shape.axes, number_text},
                                   {"option corners", choices.corners, number_text},
                                   {"option ghost_reuse", static_cast<int>(choices.ghost_reuse), number_text},
-                                  {"transport", choice_value(choices.transport), choice_text<Transport>},
-                                  {"initiation", choice_value(choices.initiation), choice_text<Initiation>}};
+                                  {"transport", choice_value(transport_.choice), choice_text<Transport>},
+                                  {"initiation", choice_value(initiation_.choice), choice_text<Initiation>}};
   for (const Side& side : neighbourhood_.shape.width) {
     arguments.push_back({"halo width", side.low, number_text});
     arguments.push_back({"halo width", side.high, number_text});

@@ -183,9 +183,9 @@ std::string MpiMessages::describe_late(const Step& step) const {
   return late;
 }
 
-std::string refuse_mpi_initiation(Initiation initiation, const PairFacts& /*facts*/, bool on_host) {
+std::string refuse_mpi_initiation(Initiation initiation, const PairFacts& facts, bool on_host) {
   if (initiation == Initiation::host || on_host) return {};
-  if (is_started_by_proxy(initiation)) return Proxy::refusal(on_host);
+  if (is_started_by_proxy(initiation)) return Proxy::refusal(facts.threads_refusal, on_host);
   return "MPI can only be called from the host, after a fence";
 }
 

@@ -1,9 +1,10 @@
 #pragma once
 
+#include "runtime/environment_options.hpp"
+
 #include <selvage/comm/detail/field.hpp>
 #include <selvage/comm/options.hpp>
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@ struct PairFacts {
   std::int64_t block_bytes = 0;   ///< of typed transfers: of elements that follow each other, in the mean
   std::string gpu_aware_refusal;  ///< why MPI can't be given device pointers; empty: it can
   std::string waiting_kernels_refusal;  ///< why not those that running kernels wait for; empty: it can
+  std::string threads_refusal;          ///< why services have no threads of their own; empty: they have
 };
 
 /// A decision and its reason.
@@ -29,13 +31,6 @@ struct Path {
   Transport transport = Transport::mpi_staged;
   Initiation initiation = Initiation::host;
   std::string why;
-};
-
-/// What the user asked for, and where: "the option transport", "SELVAGE_TRANSPORT".
-template <class Choice>
-struct Forced {
-  std::optional<Choice> choice;
-  std::string by;
 };
 
 /// A transport that an object may take, and when it can't.

@@ -142,8 +142,8 @@ std::string refuse_peer(const PairFacts& facts) {
   return facts.unshared_field;
 }
 
-std::string refuse_peer_initiation(Initiation initiation, const PairFacts& /*facts*/, bool on_host) {
-  return initiation == Initiation::queue ? Proxy::refusal(on_host) : "";
+std::string refuse_peer_initiation(Initiation initiation, const PairFacts& facts, bool on_host) {
+  return initiation == Initiation::queue ? Proxy::refusal(facts.threads_refusal, on_host) : "";
 }
 
 std::unique_ptr<Link> make_peer_transport(TransportParts parts) {

@@ -4,7 +4,6 @@
 #include "links/mpi_staged.hpp"
 #include "links/peer.hpp"
 #include "proxy/proxy.hpp"
-#include "runtime/environment_options.hpp"
 
 #include <array>
 #include <string>
@@ -16,11 +15,11 @@ std::string refuse_list_peer(Initiation initiation, const PairFacts& /*facts*/, 
   return initiation == Initiation::queue ? "kernels that reach the other rank's memory need no proxy" : "";
 }
 
-std::string refuse_list_messages(Initiation initiation, const PairFacts& /*facts*/, bool on_host) {
+std::string refuse_list_messages(Initiation initiation, const PairFacts& facts, bool on_host) {
   switch (initiation) {
     case Initiation::queue:
       // A waiting kernel occupies its thread, so the proxy needs one of its own, on hosts too.
-      return on_host ? Proxy::thread_refusal() : Proxy::refusal(false);
+      return on_host ? facts.threads_refusal : Proxy::refusal(facts.threads_refusal, false);
     case Initiation::kernel:
       return "no kernel starts messages of lists";
     case Initiation::stream:
@@ -41,18 +40,9 @@ constexpr std::array list_candidates{
 
 }  // namespace
 
-ListRequest read_request(const ListOptions& options) {
-  ListRequest request{{options.transport, "the option transport"},
-                      {options.initiation, "the option initiation"}};
-  if (const auto forced = transport_from_environment(); forced && !options.transport)
-    request.transport = {forced, "SELVAGE_TRANSPORT"};
-  if (const auto forced = initiation_from_environment(); forced && !options.initiation)
-    request.initiation = {forced, "SELVAGE_INITIATION"};
-  return request;
-}
-
-Path choose_list_path(const PairFacts& facts, const ListRequest& request, bool on_host) {
-  return select_path(list_candidates, "lists", facts, request.transport, request.initiation, on_host);
+Path choose_list_path(const PairFacts& facts, const Forced<Transport>& transport,
+                      const Forced<Initiation>& initiation, bool on_host) {
+  return select_path(list_candidates, "lists", facts, transport, initiation, on_host);
 }
 
 }  // namespace selvage::detail

@@ -29,7 +29,8 @@ ListPlan::ListPlan(std::shared_ptr<ContextState> context, Executor& executor, co
   tags_ = context_->lease_tags(tags_per_list);
   context_->all_or_none(construction, [&] {
     context_->require_own_device(executor);
-    request_ = read_request(options);
+    transport_ = forced_transport(options.transport, context_->options());
+    initiation_ = forced_initiation(options.initiation, context_->options());
   });
   require_same_everywhere(executor, options.neighbours.has_value());
   self_path_ = make_self_lists();
@@ -50,8 +51,8 @@ ListPlan::ListPlan(std::shared_ptr<ContextState> context, Executor& executor, co
 /// On GPUs this is the only way. On hosts it is used only if the user asks for it, because waiting kernels would occupy cores that other
 /// threads need.
 bool ListPlan::may_use_kernels() const {
-  const bool may_be_peers = request_.transport.choice.value_or(Transport::peer) == Transport::peer;
-  return may_be_peers && !is_queued() && (!on_host_ || request_.initiation.choice == Initiation::kernel);
+  const bool may_be_peers = transport_.choice.value_or(Transport::peer) == Transport::peer;
+  return may_be_peers && !is_queued() && (!on_host_ || initiation_.choice == Initiation::kernel);
 }
 
 /// An operation that is underway, or that failed, may leave messages behind.
@@ -74,8 +75,8 @@ int ListPlan::device() const {
 void ListPlan::require_same_everywhere(const Executor& executor, bool has_neighbours) {
   const auto value = [](const auto& choice) { return choice ? static_cast<int>(*choice) : -1; };
   const std::vector<std::pair<const char*, int>> arguments{
-      {"option transport", value(request_.transport.choice)},
-      {"option initiation", value(request_.initiation.choice)},
+      {"option transport", value(transport_.choice)},
+      {"option initiation", value(initiation_.choice)},
       {"option neighbours, given or not", has_neighbours ? 1 : 0},
       {"kind of execution space, host or not", executor.runs_on_host() ? 1 : 0}};
   std::vector<int> values;
@@ -145,8 +146,9 @@ Path ListPlan::choose_path(int rank, bool on_host) const {
   facts.same_host = context_->machine().same_host(context_->rank(), rank);
   facts.mapping_refusal = context_->mapping_refusal(on_host ? MemoryKind::host : MemoryKind::device);
   facts.gpu_aware_refusal = context_->gpu_aware_refusal();
+  facts.threads_refusal = context_->threads_refusal();
   (on_host ? facts.host_memory : facts.device_memory) = true;
-  return choose_list_path(facts, request_, on_host);
+  return choose_list_path(facts, transport_, initiation_, on_host);
 }
 
 /// Collective over the context's ranks: no rank continues, and frees memory that others map, before all have come here.

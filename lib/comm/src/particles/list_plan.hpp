@@ -77,7 +77,7 @@ class ListPlan {
   [[nodiscard]] ListPath& path_for(Transport transport, Executor& executor);
   [[nodiscard]] bool may_use_kernels() const;
   /// Whether the proxy carries everything that this rank sends.
-  [[nodiscard]] bool is_queued() const { return request_.initiation.choice == Initiation::queue; }
+  [[nodiscard]] bool is_queued() const { return initiation_.choice == Initiation::queue; }
   /// Whether kernels carry out whole operations, without the host.
   [[nodiscard]] bool runs_in_kernels() const { return kernels_ != nullptr && paths_.size() == 1; }
 
@@ -108,7 +108,8 @@ class ListPlan {
   std::shared_ptr<ContextState> context_;
   Tags tags_;  ///< declared before their users, so that they are destroyed after them
   Purpose purpose_;
-  ListRequest request_;
+  Forced<Transport> transport_;
+  Forced<Initiation> initiation_;
   bool on_host_;
   bool has_neighbours_ = false;
   bool has_lists_ = false;

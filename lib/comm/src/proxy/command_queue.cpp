@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -188,7 +187,7 @@ void CommandService::fetch_rest(std::chrono::milliseconds longest) const {
   try {
     fetch_->catch_up(longest);
   } catch (const Error& error) {
-    fmt::print(stderr, "selvage: {}\n", error.what());
+    context_.log(error.what());
   }
 }
 
@@ -197,16 +196,16 @@ void CommandService::start_put(const Command& command) {
   try {
     sender_->start(operation_of(command), value_of(command), *this, 0);
   } catch (const Error& error) {
-    fmt::print(stderr, "selvage: {}\n", error.what());
+    context_.log(error.what());
   }
 }
 
 CommandRings::CommandRings(ContextState& context, const Executor& executor, const Sizes& sizes,
                            const WindowState* window)
-    : proxy_(proxy_of(context)), timeout_(context.timeout()) {
+    : context_(context), proxy_(proxy_of(context)) {
   require_valid(sizes);
   allocate(executor, sizes);
-  port_.timeout_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(timeout_).count());
+  port_.timeout_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(context_.timeout()).count());
   if (window != nullptr) port_.window = reinterpret_cast<std::uint64_t>(window->local.data);
   make_services(executor, sizes, window);
 }
@@ -234,7 +233,7 @@ void CommandRings::make_services(const Executor& executor, const Sizes& sizes, c
   const MemoryKind memory = window != nullptr ? window->memory : sizes.message_memory;
   for (int i = 0; i < sizes.service_threads; ++i) {
     services_.push_back(std::make_unique<CommandService>(
-        window != nullptr ? window->id : CommandService::no_window,
+        context_, window != nullptr ? window->id : CommandService::no_window,
         window != nullptr ? proxy_.make_sender(memory) : proxy_.make_message_sender(memory), sizes.capacity,
         sizes.message_memory));
     if (!port_.is_fetched) continue;
@@ -269,8 +268,8 @@ CommandRings::~CommandRings() {
   bool has_ended = true;
   for (std::size_t i = 0; i < services_.size(); ++i) {
     proxy_.helper(static_cast<int>(i)).remove(*services_[i]);
-    proxy_.drain(services_[i]->release(timeout_));
-    has_ended = services_[i]->end_fetch(timeout_) && has_ended;
+    proxy_.drain(services_[i]->release(context_.timeout()));
+    has_ended = services_[i]->end_fetch(context_.timeout()) && has_ended;
   }
   if (has_ended) return;
   // Copies may still read or write it.

@@ -32,9 +32,13 @@ class CommandService final : public Pollable, private TransferWatcher {
   static constexpr int no_window = -1;
 
   /// \param window  id; no_window: its rings carry messages only
-  CommandService(int window, std::unique_ptr<ProxySender> sender, std::uint64_t capacity,
-                 MemoryKind message_memory)
-      : window_(window), sender_(std::move(sender)), capacity_(capacity), message_memory_(message_memory) {}
+  CommandService(const ContextState& context, int window, std::unique_ptr<ProxySender> sender,
+                 std::uint64_t capacity, MemoryKind message_memory)
+      : context_(context),
+        window_(window),
+        sender_(std::move(sender)),
+        capacity_(capacity),
+        message_memory_(message_memory) {}
 
   /// For slots in GPU memory. Call it before any add().
   void set_fetch(std::unique_ptr<CommandFetch> fetch) { fetch_ = std::move(fetch); }
@@ -71,6 +75,7 @@ class CommandService final : public Pollable, private TransferWatcher {
   [[nodiscard]] std::uint64_t keep(const Underway& transfer);
   void finish(CommandRing& ring);
 
+  const ContextState& context_;
   int window_;
   std::unique_ptr<ProxySender> sender_;
   std::uint64_t capacity_;
@@ -115,8 +120,8 @@ class CommandRings {
   void allocate(const Executor& executor, const Sizes& sizes);
   void make_services(const Executor& executor, const Sizes& sizes, const WindowState* window);
 
+  ContextState& context_;
   Proxy& proxy_;
-  std::chrono::milliseconds timeout_;
   Buffer kernel_memory_;
   Buffer host_memory_;
   Buffer slots_;                        ///< in the kernel's memory; null where they are in host_memory_

@@ -11,15 +11,9 @@
 
 namespace selvage::detail {
 
-std::string Proxy::refusal(bool on_host) {
+std::string Proxy::refusal(const std::string& threads_refusal, bool on_host) {
   if (on_host) return {};
-  const std::string no_thread = thread_refusal();
-  return no_thread.empty() ? lazy_loading_refusal() : no_thread;
-}
-
-std::string Proxy::thread_refusal() {
-  if (may_have_service_threads()) return {};
-  return "the proxy has no thread: MPI was not started with MPI_THREAD_MULTIPLE, or SELVAGE_PROXY=caller";
+  return threads_refusal.empty() ? lazy_loading_refusal() : threads_refusal;
 }
 
 bool DrainingSenders::poll() {
@@ -37,7 +31,7 @@ bool DrainingSenders::poll() {
 
 Proxy::Proxy(ContextState& context, int header_tag)
     : context_(context),
-      has_threads_(may_have_service_threads()),
+      has_threads_(context.threads_refusal().empty()),
       header_tag_(header_tag),
       receiver_(context, windows_, header_tag_),
       service_(has_threads_, context.device()) {

@@ -34,9 +34,8 @@ class Proxy {
 
   /// Why a proxy can't start transfers for kernels; empty where it can. For kernels of host spaces it always can, since the
   /// caller that waits for them makes progress.
-  [[nodiscard]] static std::string refusal(bool on_host);
-  /// Why the proxy has no thread of its own; empty where it may have one.
-  [[nodiscard]] static std::string thread_refusal();
+  /// \param threads_refusal  ContextState::threads_refusal()
+  [[nodiscard]] static std::string refusal(const std::string& threads_refusal, bool on_host);
   [[nodiscard]] bool has_threads() const { return has_threads_; }
   [[nodiscard]] WindowTable& windows() { return windows_; }
   /// Makes a sender for one service. All ranks must call it in the same order, because it takes message tags.

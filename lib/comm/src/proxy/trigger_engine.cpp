@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <exception>
 #include <utility>
 
@@ -32,14 +31,13 @@ TriggerEngine::~TriggerEngine() {
   const TriggerTable::Leftovers left = table_.leftovers();
   if (std::uncaught_exceptions() > 0) return;
   if (const auto losses = ring_.take_losses(); losses.count > 0) {
-    fmt::print(stderr, "selvage: {}\n", describe(losses));
+    context_.log(describe(losses));
   }
   if (left.surplus + left.orphaned + left.unfinished == 0) return;
-  fmt::print(stderr,
-             "selvage: rank {}: triggers left over: {} for tags that had fired, {} for tags never "
-             "registered, {} tags "
-             "short of their threshold\n",
-             context_.rank(), left.surplus, left.orphaned, left.unfinished);
+  context_.log(
+      fmt::format("rank {}: triggers left over: {} for tags that had fired, {} for tags never registered, {} "
+                  "tags short of their threshold",
+                  context_.rank(), left.surplus, left.orphaned, left.unfinished));
 }
 
 void TriggerEngine::add(TriggerTag tag, const NetworkOperation& operation, std::uint64_t threshold) {
@@ -74,7 +72,7 @@ void TriggerEngine::start_rest() {
     while (drain()) continue;
     for (const TriggerTable::Fired& fired : std::exchange(held_back_, {})) start(fired);
   } catch (const Error& error) {
-    fmt::print(stderr, "selvage: {}\n", error.what());
+    context_.log(error.what());
   }
 }
 

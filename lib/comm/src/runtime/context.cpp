@@ -7,9 +7,10 @@
 
 namespace selvage {
 
-Context::Context(MPI_Comm comm) : Context(comm, detail::default_device(), {}) {}
-Context::Context(MPI_Comm comm, int device, std::any space)
-    : state_(std::make_shared<detail::ContextState>(comm, device, std::move(space))) {}
+Context::Context(MPI_Comm comm, const ContextOptions& options)
+    : Context(comm, detail::default_device(), {}, options) {}
+Context::Context(MPI_Comm comm, int device, std::any space, const ContextOptions& options)
+    : state_(std::make_shared<detail::ContextState>(comm, device, std::move(space), options)) {}
 
 int Context::rank() const {
   return state_->rank();

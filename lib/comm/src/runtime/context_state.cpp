@@ -3,6 +3,7 @@
 #include "environment_options.hpp"
 #include "gpu/device.hpp"
 #include "gpu_aware.hpp"
+#include "service.hpp"
 #include "start_remarks.hpp"
 
 #include <selvage/comm/detail/executor.hpp>
@@ -11,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <exception>
 #include <utility>
 
@@ -20,11 +22,11 @@ namespace {
 constexpr std::string_view context_construction = "the construction of a Context";
 
 /// An error in it is thrown on all ranks together, once they can communicate.
-std::chrono::milliseconds limit_or_default(std::chrono::milliseconds (*from_environment)()) {
+TimeLimits limits_or_default(const ContextOptions& options) {
   try {
-    return from_environment();
+    return time_limits(options);
   } catch (const Error&) {
-    return default_timeout;
+    return {};
   }
 }
 
@@ -54,12 +56,11 @@ int largest_tag(MPI_Comm comm) {
 
 }  // namespace
 
-ContextState::ContextState(MPI_Comm comm, int device, std::any space)
-    : device_(device),
-      space_(std::move(space)),
-      timeout_(limit_or_default(timeout_from_environment)),
-      setup_timeout_(limit_or_default(setup_timeout_from_environment)),
-      planning_timeout_(setup_timeout_) {
+ContextState::ContextState(MPI_Comm comm, int device, std::any space, ContextOptions options)
+    : device_(device), space_(std::move(space)), options_(std::move(options)) {
+  const TimeLimits limits = limits_or_default(options_);
+  timeout_ = limits.timeout;
+  setup_timeout_ = planning_timeout_ = limits.setup_timeout;
   require_ranks(comm);
   const DeviceScope scope(device_);
   comm_ = duplicate(comm);
@@ -68,12 +69,13 @@ ContextState::ContextState(MPI_Comm comm, int device, std::any space)
   check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
   try {
-    all_or_none(context_construction, check_environment);
+    all_or_none(context_construction, [&] { check_settings(options_); });
   } catch (const Error& error) {
     // All ranks are here, and no message was ever sent on these communicators.
     if (error.kind() != ErrorKind::timeout) free_communicators();
     throw;
   }
+  threads_refusal_ = why_no_service_threads(options_.service_threads);
   tags_.emplace(largest_tag(comm_));
   service_tag_ = take_tags(1);
   roll_call_.emplace(comm_, take_tags(RollCall::tags));
@@ -82,7 +84,9 @@ ContextState::ContextState(MPI_Comm comm, int device, std::any space)
   };
   machine_ = topo::detect(comm_, {.gpu_pci_bus_id = device_pci_bus_id(device_), .wait = wait});
   yields_ = machine_.ranks_exceed_cores(rank_);
-  if (rank_ == 0) print_start_remarks(machine_, rank_, device_);
+  if (rank_ == 0) {
+    for (const std::string& remark : start_remarks(machine_, rank_, device_)) log(remark);
+  }
   probe_mappings();
   const std::string refusal = first_refusal(device_memory_refusal(device_));
   device_mapping_refusal_ = refusal;
@@ -90,6 +94,14 @@ ContextState::ContextState(MPI_Comm comm, int device, std::any space)
   if (!refusal.empty()) return;
   probe_device_mappings();
   probe_gpu_aware_mpi();
+}
+
+void ContextState::log(std::string_view message) const {
+  if (options_.log) {
+    options_.log(message);
+  } else {
+    fmt::print(stderr, "selvage: {}\n", message);
+  }
 }
 
 MPI_Comm ContextState::duplicate(MPI_Comm comm) {

@@ -4,6 +4,7 @@
 #include "roll_call.hpp"
 #include "tag_pool.hpp"
 
+#include <selvage/comm/context_options.hpp>
 #include <selvage/comm/detail/device_scope.hpp>
 #include <selvage/comm/detail/signal.hpp>
 #include <selvage/error.hpp>
@@ -57,7 +58,7 @@ class ContextState {
   /// Collective over `comm`.
   /// \param device  number of its GPU, or no_device
   /// \param space   the execution space instance that says so; empty for Kokkos's own GPU
-  ContextState(MPI_Comm comm, int device, std::any space);
+  ContextState(MPI_Comm comm, int device, std::any space, ContextOptions options);
   ContextState(const ContextState&) = delete;
   ContextState& operator=(const ContextState&) = delete;
   ~ContextState();
@@ -71,6 +72,11 @@ class ContextState {
   [[nodiscard]] const topo::Machine& machine() const { return machine_; }
   [[nodiscard]] int device() const { return device_; }
   [[nodiscard]] const std::any& space() const { return space_; }
+  [[nodiscard]] const ContextOptions& options() const { return options_; }
+  /// Why services have no threads of their own; empty where they may.
+  [[nodiscard]] const std::string& threads_refusal() const { return threads_refusal_; }
+  /// A line for the user that is no error.
+  void log(std::string_view message) const;
   /// \throws Error{usage} for an execution space instance, or a View, of another GPU than this Context's
   void require_own_device(const Executor& executor) const;
   void require_own_device(const Field& field) const;
@@ -198,6 +204,8 @@ class ContextState {
   int service_tag_ = 0;
   int device_ = no_device;
   std::any space_;
+  ContextOptions options_;
+  std::string threads_refusal_;
   std::chrono::milliseconds timeout_;
   std::chrono::milliseconds setup_timeout_;
   std::chrono::milliseconds planning_timeout_;

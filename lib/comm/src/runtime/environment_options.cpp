@@ -16,8 +16,14 @@ namespace {
 
 constexpr std::int64_t longest_timeout_ms = 86'400'000;
 
-std::chrono::milliseconds milliseconds_or(const char* variable, std::chrono::milliseconds fallback) {
-  return std::chrono::milliseconds(environment_integer(variable, fallback.count(), 1, longest_timeout_ms));
+std::chrono::milliseconds limit(const char* variable, std::string_view name,
+                                const std::optional<std::chrono::milliseconds>& option,
+                                std::chrono::milliseconds fallback) {
+  const std::int64_t wanted = option.value_or(fallback).count();
+  if (wanted < 1 || wanted > longest_timeout_ms)
+    throw Error(ErrorKind::usage, fmt::format("ContextOptions::{} of {} ms: there are 1 to {}", name, wanted,
+                                              longest_timeout_ms));
+  return std::chrono::milliseconds(environment_integer(variable, wanted, 1, longest_timeout_ms));
 }
 
 template <class Value>
@@ -31,34 +37,46 @@ std::optional<Value> parsed(const char* variable, Value (*parse)(std::string_vie
   }
 }
 
+template <class Choice>
+Forced<Choice> forced(std::string_view name, const std::optional<Choice>& own,
+                      const std::optional<Choice>& by_variable, const char* variable,
+                      const std::optional<Choice>& of_context) {
+  if (own) return {own, fmt::format("the option {}", name)};
+  if (by_variable) return {by_variable, variable};
+  return {of_context, fmt::format("ContextOptions::{}", name)};
+}
+
 }  // namespace
 
-std::chrono::milliseconds timeout_from_environment() {
-  return milliseconds_or("SELVAGE_TIMEOUT_MS", default_timeout);
+TimeLimits time_limits(const ContextOptions& options) {
+  TimeLimits limits;
+  limits.timeout = limit("SELVAGE_TIMEOUT_MS", "timeout", options.timeout, default_timeout);
+  limits.setup_timeout = limit("SELVAGE_SETUP_TIMEOUT_MS", "setup_timeout", options.setup_timeout,
+                               std::max(default_timeout, limits.timeout));
+  return limits;
 }
-std::chrono::milliseconds setup_timeout_from_environment() {
-  return milliseconds_or("SELVAGE_SETUP_TIMEOUT_MS", std::max(default_timeout, timeout_from_environment()));
+
+Forced<Transport> forced_transport(const std::optional<Transport>& own, const ContextOptions& options) {
+  return forced("transport", own, parsed("SELVAGE_TRANSPORT", parse_transport), "SELVAGE_TRANSPORT",
+                options.transport);
 }
-std::optional<Transport> transport_from_environment() {
-  return parsed("SELVAGE_TRANSPORT", parse_transport);
-}
-std::optional<Initiation> initiation_from_environment() {
-  return parsed("SELVAGE_INITIATION", parse_initiation);
+Forced<Initiation> forced_initiation(const std::optional<Initiation>& own, const ContextOptions& options) {
+  return forced("initiation", own, parsed("SELVAGE_INITIATION", parse_initiation), "SELVAGE_INITIATION",
+                options.initiation);
 }
 std::optional<QueuePlacement> queue_placement_from_environment() {
   return parsed("SELVAGE_QUEUE_PLACEMENT", parse_queue_placement);
 }
 
-void check_environment() {
-  static_cast<void>(timeout_from_environment());
-  static_cast<void>(setup_timeout_from_environment());
-  static_cast<void>(transport_from_environment());
-  static_cast<void>(initiation_from_environment());
+void check_settings(const ContextOptions& options) {
+  static_cast<void>(time_limits(options));
+  static_cast<void>(forced_transport({}, options));
+  static_cast<void>(forced_initiation({}, options));
   static_cast<void>(queue_placement_from_environment());
   static_cast<void>(read_allreduce_request({}, CollectiveKind::allreduce, true));
   static_cast<void>(environment_switch("SELVAGE_GRID_REORDER"));
   static_cast<void>(environment_switch("SELVAGE_GPU_AWARE_MPI"));
-  static_cast<void>(may_have_service_threads());
+  static_cast<void>(why_no_service_threads(options.service_threads));
   static_cast<void>(CopySplit::from_environment());
 }
 

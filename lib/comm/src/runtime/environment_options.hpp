@@ -1,26 +1,42 @@
 #pragma once
 
+#include <selvage/comm/context_options.hpp>
 #include <selvage/comm/options.hpp>
 
 #include <chrono>
 #include <optional>
+#include <string>
 
 namespace selvage::detail {
 
 inline constexpr std::chrono::milliseconds default_timeout{30'000};
 
-/// What variables force or bound; nothing where they are unset.
-/// \throws Error{input} that names the variable, its value and what is allowed
-[[nodiscard]] std::chrono::milliseconds timeout_from_environment();
-/// Unset, it is the default or the limit of other waits, whichever is longer.
-[[nodiscard]] std::chrono::milliseconds setup_timeout_from_environment();
-[[nodiscard]] std::optional<Transport> transport_from_environment();
-[[nodiscard]] std::optional<Initiation> initiation_from_environment();
+/// What the user asked for, and where: "the option transport", "SELVAGE_TRANSPORT".
+template <class Choice>
+struct Forced {
+  std::optional<Choice> choice;
+  std::string by;
+};
+
+/// The limits of waits, see ContextOptions.
+struct TimeLimits {
+  std::chrono::milliseconds timeout = default_timeout;
+  std::chrono::milliseconds setup_timeout = default_timeout;
+};
+
+/// What variables say, else a Context's options.
+/// \throws Error{input} that names the variable, its value and what is allowed; Error{usage} likewise for an option
+[[nodiscard]] TimeLimits time_limits(const ContextOptions& options);
+/// \param own  the object's option, which comes first
+[[nodiscard]] Forced<Transport> forced_transport(const std::optional<Transport>& own,
+                                                 const ContextOptions& options);
+[[nodiscard]] Forced<Initiation> forced_initiation(const std::optional<Initiation>& own,
+                                                   const ContextOptions& options);
 [[nodiscard]] std::optional<QueuePlacement> queue_placement_from_environment();
 
-/// Reads every variable of the library that holds no file's name, so that a bad one is found when a Context is made, and not
-/// by the first object that it matters to.
-/// \throws Error{input}
-void check_environment();
+/// Reads every variable of the library that holds no file's name, and a Context's options, so that a bad one is found when a
+/// Context is made, and not by the first object that it matters to.
+/// \throws Error{input}, Error{usage}
+void check_settings(const ContextOptions& options);
 
 }  // namespace selvage::detail

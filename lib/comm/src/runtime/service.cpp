@@ -102,11 +102,14 @@ void Service::run(int device) {
   }
 }
 
-bool may_have_service_threads() {
-  if (environment_word("SELVAGE_PROXY", {"thread", "caller"}) == "caller") return false;
+std::string why_no_service_threads(bool option) {
+  const auto word = environment_word("SELVAGE_PROXY", {"thread", "caller"});
+  if (word == "caller") return "the proxy has no thread: SELVAGE_PROXY=caller";
+  if (!word && !option) return "the proxy has no thread: ContextOptions::service_threads is false";
   int provided = MPI_THREAD_SINGLE;
   check_mpi(MPI_Query_thread(&provided), "MPI_Query_thread");
-  return provided == MPI_THREAD_MULTIPLE;
+  if (provided == MPI_THREAD_MULTIPLE) return {};
+  return "the proxy has no thread: MPI was not started with MPI_THREAD_MULTIPLE";
 }
 
 }  // namespace selvage::detail

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -56,8 +57,9 @@ class Service {
   std::thread thread_;
 };
 
-/// Whether MPI lets threads of the library's own call it, and SELVAGE_PROXY doesn't say that the caller does the work.
+/// Why the library may have no threads that call MPI: the user or MPI says so. Empty where it may.
+/// \param option  ContextOptions::service_threads
 /// \throws Error{input} for an environment variable that can't be right
-[[nodiscard]] bool may_have_service_threads();
+[[nodiscard]] std::string why_no_service_threads(bool option);
 
 }  // namespace selvage::detail

@@ -12,10 +12,8 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
-#include <cstdio>
 #include <set>
 #include <string_view>
-#include <vector>
 
 namespace selvage::detail {
 
@@ -58,9 +56,9 @@ std::string remark_on_queues(const std::optional<std::string>& connections, bool
       usual);
 }
 
-void print_start_remarks(const topo::Machine& machine, int rank, int device) {
-  static std::atomic_flag printed;
-  if (printed.test_and_set()) return;
+std::vector<std::string> start_remarks(const topo::Machine& machine, int rank, int device) {
+  static std::atomic_flag have_been_told;
+  if (have_been_told.test_and_set()) return {};
   std::vector<std::string> remarks = remarks_on_unknown_variables();
   if (device != no_device)
     remarks.push_back(
@@ -70,8 +68,8 @@ void print_start_remarks(const topo::Machine& machine, int rank, int device) {
     remarks.push_back(
         remark_on_threads(machine, rank, Host().concurrency(), environment_text("OMP_WAIT_POLICY")));
   }
-  for (const std::string& remark : remarks)
-    if (!remark.empty()) fmt::print(stderr, "selvage: {}\n", remark);
+  std::erase(remarks, std::string());
+  return remarks;
 }
 
 }  // namespace selvage::detail

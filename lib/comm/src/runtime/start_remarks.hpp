@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace selvage::detail {
 
@@ -20,9 +21,9 @@ namespace selvage::detail {
 /// \param is_shared    whether processes share the GPU under MPS, which gives each of them fewer by itself
 [[nodiscard]] std::string remark_on_queues(const std::optional<std::string>& connections, bool is_shared);
 
-/// Prints, for the first Context of a process, what a user had better know of how it was started: variables that nothing
-/// reads, threads that wait for each other's cores, and too few queues to a GPU. For rank 0 to call.
+/// What a user had better know of how a process was started: variables that nothing reads, threads that wait for each other's
+/// cores, and too few queues to a GPU. Nothing for its second Context. For rank 0 to call.
 /// \param device  the Context's
-void print_start_remarks(const topo::Machine& machine, int rank, int device);
+[[nodiscard]] std::vector<std::string> start_remarks(const topo::Machine& machine, int rank, int device);
 
 }  // namespace selvage::detail

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstdio>
 #include <exception>
 #include <memory>
 
@@ -87,7 +86,7 @@ class WindowOwner {
       return true;
     } catch (const Error& error) {
       context_->mark_broken();
-      fmt::print(stderr, "selvage: {}\n", error.what());
+      context_->log(error.what());
       return false;
     }
   }

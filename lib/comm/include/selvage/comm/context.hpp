@@ -1,6 +1,7 @@
 #pragma once
 
 #include <selvage/agreement.hpp>
+#include <selvage/comm/context_options.hpp>
 #include <selvage/comm/datatype.hpp>
 #include <selvage/comm/detail/device_of.hpp>
 #include <selvage/comm/detail/launch_setup.hpp>
@@ -37,11 +38,11 @@ class ContextState;
 /// MPI_THREAD_MULTIPLE, a thread each. Whatever is made from a Context lives and runs on its GPU, and every
 /// call leaves the calling thread's current CUDA device as it was.
 ///
-/// Environment: `SELVAGE_TIMEOUT_MS` (1 to 86400000, default 30000) bounds every wait of what is made already: of exchanges,
-/// sums, kernels, rebuilds of lists. `SELVAGE_SETUP_TIMEOUT_MS` (likewise; default 30000 or SELVAGE_TIMEOUT_MS, whichever is
-/// longer) bounds every wait in which ranks make something: Contexts, what is constructed from them, ports, the first lists
-/// of a ListHalo or Migration, the buckets that the first step of GradientBuckets makes.
-/// `SELVAGE_PROXY=caller` leaves what kernels ask for to the caller's progress() instead of a thread;
+/// ContextOptions say how long waits last, and what transports and threads may be used; variables named there overrule them. The
+/// setup limit bounds every wait in which ranks make something: Contexts, what is constructed from them, ports, the first
+/// lists of a ListHalo or Migration, the buckets that the first step of GradientBuckets makes.
+///
+/// Environment, beside that:
 /// `SELVAGE_LOGICAL_HOSTS=HxR` splits a machine into pretend hosts (see selvage::topo::Machine);
 /// `SELVAGE_ALLREDUCE_TABLE` names the table of selvage-tune that chooses algorithms, for rank 0, which reads it for all
 /// at the first Allreduce: unset, it is selvage/allreduce.json in $XDG_CONFIG_HOME or ~/.config; `off` is none;
@@ -59,17 +60,18 @@ class Context {
   /// and probes whether ranks of one host can map each other's memory. Its GPU is the one that Kokkos was
   /// initialised with. For errors that requests report MPICH calls the error handlers of MPI_COMM_WORLD (4.0) or MPI_COMM_SELF:
   /// set MPI_ERRORS_RETURN there too, or ranks that exchange different Views end in MPICH's abort.
-  /// \throws Error{usage} when MPI is not initialised, for MPI_COMM_NULL and for an inter-communicator; Error{input} on
-  ///         every rank for a bad environment variable of any
-  explicit Context(MPI_Comm comm);
+  /// \throws Error{usage} when MPI is not initialised, for MPI_COMM_NULL and for an inter-communicator; on every rank for
+  ///         bad options of any, and Error{input} for a bad environment variable
+  explicit Context(MPI_Comm comm, const ContextOptions& options = {});
   /// The same for the GPU that `space` runs on, one of several: Kokkos::Cuda(stream) gives an instance on the
   /// GPU of the stream. Threads that make Contexts at the same time pass communicators of their own.
   ///
   /// \param space  Grid::allocate allocates there, so the Context keeps a copy: it and its Views go before
   ///               Kokkos::finalize() and before the stream. For a host space the Context has no GPU.
   template <class Space>
-  requires Kokkos::is_execution_space_v<Space> Context(const Space& space, MPI_Comm comm)
-      : Context(comm, detail::device_of(space), std::any(space)) {}
+  requires Kokkos::is_execution_space_v<Space> Context(const Space& space, MPI_Comm comm,
+                                                       const ContextOptions& options = {})
+      : Context(comm, detail::device_of(space), std::any(space), options) {}
 
   [[nodiscard]] int rank() const;
   [[nodiscard]] int size() const;
@@ -113,7 +115,7 @@ class Context {
   }
 
  private:
-  Context(MPI_Comm comm, int device, std::any space);
+  Context(MPI_Comm comm, int device, std::any space, const ContextOptions& options);
   [[nodiscard]] const std::any& space() const;
 
   std::shared_ptr<detail::ContextState> state_;

@@ -107,7 +107,7 @@ class HaloExchange {
   /// launches.
   /// \param views  numbered from 0 in this order; with GhostReuse::alternating, those that alternate
   /// \throws Error{unsupported} for a grid of boxes, see Grid::has_process_grid(); where a neighbour's memory can't be mapped and the
-  ///         proxy has no thread to reach it: MPI was not started with MPI_THREAD_MULTIPLE, or SELVAGE_PROXY=caller
+  ///         proxy has no thread to reach it: no MPI_THREAD_MULTIPLE, SELVAGE_PROXY=caller, or ContextOptions::service_threads
   template <class Space, class... Views>
   [[nodiscard]] HaloPort device(const Space& space, const Views&... views) {
     detail::KokkosExecutor<Space> executor(space);
