@@ -86,7 +86,8 @@ enum class WriteMode { automatic, parallel, gathered };
 ///
 /// Each array carries checksums of its values by blocks (ChecksumBlocks), as attributes, which Hdf5Reader verifies. Attributes,
 /// names and extents have none.
-/// \throws AgreedError{io} with path and reason on all ranks; the partial file is then removed.
+/// \throws AgreedError{io} with path and reason on all ranks; the partial file is then removed. Error{timeout} where it takes
+///         longer than io_timeout_ms(): the job must then end, since a thread may still be in MPI or HDF5, reading the values.
 void write_hdf5(MPI_Comm comm, const std::string& path, std::span<const ArrayBlock> arrays,
                 const Attributes& attributes, WriteMode mode = WriteMode::automatic,
                 const ListAttributes& lists = {});

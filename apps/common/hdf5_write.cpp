@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <functional>
+#include <memory>
 
 namespace selvage::app {
 namespace {
@@ -58,62 +60,92 @@ std::vector<std::int64_t> checksums_of(MPI_Comm comm, const ArrayBlock& array) {
 /// may still use it up.
 class FileWriter {
  public:
-  FileWriter(MPI_Comm comm, const std::string& path, bool parallel)
-      : comm_(comm), path_(path), partial_(partial_path(path)), parallel_(parallel) {
+  FileWriter(MPI_Comm comm, const std::string& path, bool parallel, std::span<const ArrayBlock> arrays)
+      : comm_(comm),
+        path_(path),
+        partial_(partial_path(path)),
+        parallel_(parallel),
+        arrays_(arrays.begin(), arrays.end()) {
     check_mpi(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
     opens_ = parallel || rank_ == 0;
   }
 
-  void write(std::span<const ArrayBlock> arrays, const Attributes& attributes, const ListAttributes& lists) {
+  void write(const Attributes& attributes, const ListAttributes& lists) {
     try {
-      step([&] { reserve(arrays); });
-      hdf5_step([&] { add_up(arrays); });
-      hdf5_step([&] { create(arrays, attributes, lists); });
-      step([&] { hold_reserve(arrays); });
-      for (std::size_t i = 0; i < arrays.size(); ++i) hdf5_step([&] { write_array(arrays[i], i); });
-      hdf5_step([&] { close(); });
+      step([&] { reserve(); });
+      hdf5_step([this] { add_up(); });
+      hdf5_step([this, attributes, lists] { create(attributes, lists); });
+      step([&] { hold_reserve(); });
+      for (std::size_t i = 0; i < arrays_.size(); ++i) hdf5_step([this, i] { write_array(arrays_[i], i); });
+      hdf5_step([this] { close(); });
       step([&] { publish(); });
     } catch (const AgreedError&) {
-      discard();
+      if (is_left_by_all()) {
+        discard();
+      } else {
+        abandon();
+      }
       throw;
     } catch (const Error&) {
-      // A rank is missing, so nothing collective may follow, closing the file included.
+      // A rank is missing.
       abandon();
       throw;
     }
   }
 
+  /// Whether a thread of this rank, given up in a step, still uses this.
+  [[nodiscard]] bool is_in_use() const { return in_use_; }
+
  private:
   void step(const std::function<void()>& work) { together(comm_, "writing " + path_, work, io_timeout_ms()); }
 
-  /// A step that waits for other ranks in MPI, and whose failures HDF5 tells: they lack the path.
+  /// A step that waits for other ranks in MPI, and whose failures HDF5 tells: they lack the path. One that takes too long goes
+  /// on in a thread, so the work refers to nothing but this.
   void hdf5_step(const std::function<void()>& work) {
-    const auto with_path = [&] {
+    const auto with_path = [this, work] {
       try {
         work();
       } catch (const Error& error) {
+        in_use_ = false;
         if (error.kind() != ErrorKind::io) throw;
         throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", path_, error.message()));
+      } catch (...) {
+        in_use_ = false;
+        throw;
       }
+      in_use_ = false;
     };
+    in_use_ = true;
     together_bounded(comm_, "writing " + path_, with_path, io_timeout_ms());
   }
 
-  void reserve(std::span<const ArrayBlock> arrays) const {
-    for (const auto& array : arrays) check_array(array);
-    if (rank_ == 0) reserve_file(partial_, file_bytes(arrays));
+  /// Whether no rank's thread is left in a step. Collective.
+  [[nodiscard]] bool is_left_by_all() {
+    try {
+      step([&] {
+        if (in_use_) throw Error(ErrorKind::io, "still being written");
+      });
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
   }
 
-  void add_up(std::span<const ArrayBlock> arrays) {
-    for (const auto& array : arrays) checksums_.push_back(checksums_of(comm_, array));
+  void reserve() const {
+    for (const auto& array : arrays_) check_array(array);
+    if (rank_ == 0) reserve_file(partial_, file_bytes(arrays_));
+  }
+
+  void add_up() {
+    for (const auto& array : arrays_) checksums_.push_back(checksums_of(comm_, array));
   }
 
   /// Once more, since HDF5 has emptied the file in between.
-  void hold_reserve(std::span<const ArrayBlock> arrays) const {
-    if (rank_ == 0) hold_room(partial_, file_bytes(arrays));
+  void hold_reserve() const {
+    if (rank_ == 0) hold_room(partial_, file_bytes(arrays_));
   }
 
-  void create(std::span<const ArrayBlock> arrays, const Attributes& attributes, const ListAttributes& lists) {
+  void create(const Attributes& attributes, const ListAttributes& lists) {
     if (!opens_) return;
     silence_hdf5();
     const Hdf5Handle access = parallel_ ? parallel_access(comm_) : serial_access();
@@ -121,11 +153,11 @@ class FileWriter {
     file_ = Hdf5Handle(check_hdf5(file, "H5Fcreate"), H5Fclose);
     for (const auto& [name, value] : attributes) write_attribute(file_.id(), name, value);
     for (const auto& [name, values] : lists) write_attribute(file_.id(), name, values);
-    for (std::size_t i = 0; i < arrays.size(); ++i) {
-      datasets_.push_back(create_dataset(file_.id(), arrays[i]));
+    for (std::size_t i = 0; i < arrays_.size(); ++i) {
+      datasets_.push_back(create_dataset(file_.id(), arrays_[i]));
       write_attribute(datasets_[i].id(), checksums_name, checksums_[i]);
       write_attribute(datasets_[i].id(), checksum_block_name,
-                      ChecksumBlocks(arrays[i].extent, arrays[i].type).block());
+                      ChecksumBlocks(arrays_[i].extent, arrays_[i].type).block());
     }
   }
 
@@ -153,9 +185,12 @@ class FileWriter {
     if (rank_ == 0) unlink(partial_.c_str());
   }
 
+  /// Nothing collective may follow, closing the file included.
   void abandon() {
-    for (auto& dataset : datasets_) dataset.release();
-    file_.release();
+    if (!in_use_) {
+      for (auto& dataset : datasets_) dataset.release();
+      file_.release();
+    }
     if (rank_ == 0) unlink(partial_.c_str());
   }
 
@@ -163,6 +198,8 @@ class FileWriter {
   std::string path_;
   std::string partial_;
   bool parallel_;
+  std::vector<ArrayBlock> arrays_;
+  std::atomic<bool> in_use_ = false;  ///< cleared by the thread of a step
   bool opens_ = false;
   int rank_ = 0;
   Hdf5Handle file_;
@@ -175,7 +212,13 @@ class FileWriter {
 void write_hdf5(MPI_Comm comm, const std::string& path, std::span<const ArrayBlock> arrays,
                 const Attributes& attributes, WriteMode mode, const ListAttributes& lists) {
   const bool parallel = mode == WriteMode::parallel || (mode == WriteMode::automatic && hdf5_is_parallel());
-  FileWriter(comm, path, parallel).write(arrays, attributes, lists);
+  auto writer = std::make_unique<FileWriter>(comm, path, parallel, arrays);
+  try {
+    writer->write(attributes, lists);
+  } catch (const Error&) {
+    if (writer->is_in_use()) static_cast<void>(writer.release());
+    throw;
+  }
 }
 
 std::string describe_hdf5() {

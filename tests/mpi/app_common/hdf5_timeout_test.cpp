@@ -1,0 +1,97 @@
+#include "common/hdf5_objects.hpp"
+#include "hdf5_arrays.hpp"
+#include "limits.hpp"
+#include "shared_directory.hpp"
+
+#include <selvage/agreement.hpp>
+#include <selvage/error.hpp>
+
+#include <gtest/gtest.h>
+#include <hdf5.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace selvage;
+using namespace app;
+using namespace app::testing_support;
+
+std::atomic<bool> holds_next_call = false;
+std::atomic<bool> is_held = false;
+std::atomic<int> threads_in_call = 0;
+std::atomic<int> most_threads_in_call = 0;
+
+void nap() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+/// Holds one call until is_held is false, as a lost message would, and counts threads.
+void pass_through_call() {
+  most_threads_in_call = std::max(most_threads_in_call.load(), ++threads_in_call);
+  if (holds_next_call.exchange(false)) {
+    while (is_held) nap();
+  }
+}
+
+auto count_threads() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+}
+
+/// The file was left open for a thread that has ended since. HDF5 would close it when MPI has ended.
+void close_what_was_left() {
+  for (const unsigned kind : {H5F_OBJ_DATASET, H5F_OBJ_FILE}) {
+    std::vector<hid_t> ids(static_cast<std::size_t>(H5Fget_obj_count(H5F_OBJ_ALL, kind)));
+    H5Fget_obj_ids(H5F_OBJ_ALL, kind, ids.size(), ids.data());
+    for (const hid_t id : ids) H5Oclose(id);
+  }
+}
+
+/// One rank of several is late in the midst of writing, past the limit, and then comes.
+TEST(Hdf5Timeout, LeavesTheFileToTheThreadsThatStillWrite) {
+  const World world;
+  if (world.ranks == 1 || !hdf5_is_parallel()) GTEST_SKIP() << "nobody waits for another rank";
+  const SharedDirectory dir;
+  const std::string path = dir / "f.h5";
+  const auto threads = count_threads();
+  setenv("SELVAGE_IO_TIMEOUT_MS", std::to_string(test::limit_ms(500)).c_str(), 1);
+  is_held = holds_next_call = world.rank == world.ranks - 1;
+  const auto values = box_values<double>({12}, slab({12}, 0, world.rank, world.ranks));
+  const auto array =
+      array_block<double>("u", {12}, slab({12}, 0, world.rank, world.ranks), std::span(values));
+  try {
+    write_hdf5(MPI_COMM_WORLD, path, std::span(&array, 1), {}, WriteMode::parallel);
+    ADD_FAILURE() << "nobody waited in vain";
+  } catch (const AgreedError& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::timeout) << error.what();
+    EXPECT_NE(error.message().find("writing " + path), std::string::npos) << error.message();
+  }
+  is_held = false;
+  while (count_threads() > threads) nap();
+  EXPECT_EQ(most_threads_in_call, 1);
+  unsetenv("SELVAGE_IO_TIMEOUT_MS");
+  close_what_was_left();
+  MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT_FALSE(std::filesystem::exists(path));
+  write_whole<double>(path, {12}, 0, WriteMode::parallel);
+  EXPECT_TRUE(std::filesystem::exists(path));
+}
+
+}  // namespace
+
+extern "C" int MPI_File_set_view(MPI_File file, MPI_Offset place, MPI_Datatype element, MPI_Datatype type,
+                                 const char* representation, MPI_Info info) {
+  pass_through_call();
+  const int result = PMPI_File_set_view(file, place, element, type, representation, info);
+  --threads_in_call;
+  return result;
+}
