@@ -83,4 +83,7 @@ for ranks in 1 3; do
   prints "^commit: .*${newline}Kokkos: .*${newline}MPI: .*${newline}ranks: +$ranks$newline" $ranks --env
 done
 end_to_end prints "^a decision${newline}VERIFY ok probe: as asked${newline}FOM: 2 probes/s$newline\$" 3
+# 2 is synchronous; what the user says stays.
+SHOW_FILE_WRITES=1 end_to_end prints "^asynchronous writes: 2$newline" 1
+OMPI_MCA_fcoll_vulcan_async_io=1 SHOW_FILE_WRITES=1 end_to_end prints "^asynchronous writes: 1$newline" 1
 finish

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
@@ -19,6 +20,15 @@ void stop_in(std::string_view call) {
 }  // namespace
 
 extern "C" {
+
+int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  const int result = PMPI_Init_thread(argc, argv, required, provided);
+  if (std::getenv("SHOW_FILE_WRITES") != nullptr) {
+    const char* const how = std::getenv("OMPI_MCA_fcoll_vulcan_async_io");
+    std::printf("asynchronous writes: %s\n", how != nullptr ? how : "as MPI likes");
+  }
+  return result;
+}
 
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* result) {
   stop_in("MPI_Comm_dup");
