@@ -3,6 +3,7 @@
 #include <selvage/agreement.hpp>
 #include <selvage/comm/context_options.hpp>
 #include <selvage/comm/datatype.hpp>
+#include <selvage/comm/detail/built_with.hpp>
 #include <selvage/comm/detail/device_of.hpp>
 #include <selvage/comm/detail/launch_setup.hpp>
 #include <selvage/error.hpp>
