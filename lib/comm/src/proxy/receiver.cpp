@@ -3,6 +3,7 @@
 #include "runtime/cancel_receive.hpp"
 #include "runtime/message_size.hpp"
 
+#include <atomic>
 #include <cstring>
 #include <iterator>
 #include <utility>
@@ -12,6 +13,13 @@ namespace {
 
 /// The largest number of messages received in one poll, so that other members of the service are polled too.
 constexpr int messages_per_poll = 64;
+
+/// The target has sent back a pointer of this rank. The load acquires what the sender's thread wrote before it sent the header, false
+/// among it; the store is the last access, for which that thread waits before it frees the transfer.
+void note_acknowledged(Transfer& transfer) {
+  if (!transfer.is_acknowledged.load(std::memory_order_acquire))
+    transfer.is_acknowledged.store(true, std::memory_order_release);
+}
 
 }  // namespace
 
@@ -72,9 +80,7 @@ void Receiver::handle(const TransferHeader& header, int rank) {
     case TransferHeader::Kind::get:
       return reply(header, rank);
     case TransferHeader::Kind::acknowledge:
-      // The number is a pointer of this rank, which the target sends back; the transfer waits for this. An exchange, to acquire what the
-      // sender's thread wrote before it sent the header.
-      reinterpret_cast<Transfer*>(header.transfer)->is_acknowledged.exchange(true);
+      return note_acknowledged(*reinterpret_cast<Transfer*>(header.transfer));
   }
 }
 
