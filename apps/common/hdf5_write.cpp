@@ -103,17 +103,16 @@ class FileWriter {
   /// on in a thread, so the work refers to nothing but this.
   void hdf5_step(const std::function<void()>& work) {
     const auto with_path = [this, work] {
+      const struct End {
+        std::atomic<bool>& in_use;
+        ~End() { in_use = false; }
+      } end{in_use_};
       try {
         work();
       } catch (const Error& error) {
-        in_use_ = false;
         if (error.kind() != ErrorKind::io) throw;
         throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", path_, error.message()));
-      } catch (...) {
-        in_use_ = false;
-        throw;
       }
-      in_use_ = false;
     };
     in_use_ = true;
     together_bounded(comm_, "writing " + path_, with_path, io_timeout_ms());

@@ -216,9 +216,9 @@ int run_app_within_mpi(int argc, char** argv, const AppInfo& info,
 int run_app(int argc, char** argv, const AppInfo& info, const std::function<void(Session&)>& body) {
   // A file size limit should be a failed write with a message, not a death by signal.
   std::signal(SIGXFSZ, SIG_IGN);
-  // Open MPI 4.1 lists asynchronous writes without a lock, so a proxy's thread in MPI crashes now and then while a file is written.
-  constexpr int keep = 0;
-  setenv("OMPI_MCA_fcoll_vulcan_async_io", "2", keep);
+  // Open MPI 4.1 keeps asynchronous file writes in a list without a lock: a proxy's thread that calls MPI meanwhile may crash. 2 makes
+  // them synchronous. What the user has set stays.
+  setenv("OMPI_MCA_fcoll_vulcan_async_io", "2", 0);
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   const int code = run_app_within_mpi(argc, argv, info, body);

@@ -75,7 +75,9 @@ struct Transfer {
   WindowUse window;
   NetworkOperation staged;
   bool is_local_done = false;
-  std::atomic<bool> is_acknowledged = true;  ///< set by the target's receiver, maybe on another thread
+  /// False from the sender's thread, before the header of a put goes out. True from this rank's receiver, maybe on another thread,
+  /// when the target has answered: the receiver touches this no more, and the sender's thread may free it.
+  std::atomic<bool> is_acknowledged = true;
   TransferHeader header;
 };
 
