@@ -3,8 +3,11 @@
 # ranks itself, mpiexec of Open MPI 4.1 over PMIx 4.2 now and then crashes or waits for ever (in PMIx_server_finalize). Its exit
 # code is then what it has told of the ranks. The output has to go to files, which are read for that.
 set -u
-# Of this process, also where a command's output goes elsewhere.
-outputs=(/proc/$$/fd/1 /proc/$$/fd/2)
+# Of this process, also where a command's output goes elsewhere. Reading a pipe would never end.
+outputs=()
+for output in /proc/$$/fd/1 /proc/$$/fd/2; do
+  if [[ -f $output ]]; then outputs+=("$output"); fi
+done
 
 # look_at PID: counts its children in $ranks, and those that haven't ended in $running.
 look_at() {
@@ -40,7 +43,7 @@ end_late() {
 code_told() {
   local told
   told=$(sed -nE -e 's/^ *Exit code: +([0-9]+)$/\1/p' -e 's/^with errorcode ([0-9]+)\.$/\1/p' \
-    -e 's/.* exited on signal ([0-9]+) .*/128 + \1/p' "${outputs[@]}" | head -n 1)
+    -e 's/.* exited on signal ([0-9]+) .*/128 + \1/p' "${outputs[@]}" </dev/null | head -n 1)
   echo $((${told:-$1}))
 }
 
@@ -57,7 +60,7 @@ watched=$?
 # Ended by the watch, which then ends by itself, or crashed.
 if [[ $code -eq 137 && $watched -eq 0 ]]; then
   code=$(code_told 1)
-elif [[ $code -eq 139 ]] && grep -qs 'libopen-rte.*orte_finalize' "${outputs[@]}"; then
+elif [[ $code -eq 139 ]] && grep -qs 'libopen-rte.*orte_finalize' "${outputs[@]}" </dev/null; then
   code=$(code_told 0)
 fi
 exit "$code"
