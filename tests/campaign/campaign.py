@@ -78,7 +78,8 @@ def parse_arguments():
     parser.add_argument("--apps", default=None, help="of jacobi,md,sgd,topo,bind (default: all that are built)")
     parser.add_argument("--build", type=lambda text: pathlib.Path(text).resolve(), default=tree / "build/serial")
     parser.add_argument("--inputs", type=lambda text: pathlib.Path(text).resolve(), default=tree / "inputs")
-    parser.add_argument("--launcher", default=f"{shlex.quote(str(tree))}/tests/support/launch.sh mpirun --oversubscribe --bind-to none -n",
+    parser.add_argument("--launcher", default=f"{shlex.quote(str(tree))}/tests/support/launch.sh mpirun -x OMPI_MCA_orte_execute_quiet=1 "
+                        "--oversubscribe --bind-to none -n",
                         help="the number of ranks comes next")
     parser.add_argument("--memory-mb", type=int, default=4096, help="address space for damaged inputs; 0: no limit, for sanitizers")
     parser.add_argument("--keep", action="store_true", help="keep the folders of failing tries")
