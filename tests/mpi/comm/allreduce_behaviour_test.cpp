@@ -6,9 +6,11 @@
 #include <selvage/comm/grid.hpp>
 
 #include <Kokkos_Core.hpp>
+#include <Kokkos_OffsetView.hpp>
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,18 @@ TEST(Allreduce, FollowsTheEnvironment) {
   EXPECT_EQ(allreduce.algorithm(), Algorithm::mpi);
   EXPECT_NE(allreduce.explain().find("forced by SELVAGE_ALLREDUCE"), std::string::npos)
       << allreduce.explain();
+}
+
+TEST(Allreduce, TakesOffsetViews) {
+  const Context context(MPI_COMM_WORLD);
+  const Kokkos::Experimental::OffsetView<double*, Space> view("gradients", {-3, 4});
+  Kokkos::deep_copy(view.view(), 1.0);
+  Allreduce allreduce(Space(), context, {}, view);
+  allreduce.run(Space());
+  Space().fence();
+  const auto sums = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view.view());
+  ASSERT_EQ(sums.size(), 8U);
+  for (std::size_t i = 0; i < sums.size(); ++i) EXPECT_EQ(sums(i), context.size()) << i;
 }
 
 TEST(Allreduce, TakesItsLevelsFromTheEnvironment) {

@@ -27,7 +27,7 @@ class CollectivePlan;
 ///
 /// Plan once, run many: the constructor chooses an algorithm, allocates and maps; run() does none of that. Each has one
 /// operation in flight; several may overlap. All ranks start and finish theirs in the same order. Not thread-safe. The
-/// View must stay allocated, at the same address, as long as this lives. Those of Grid::allocate or
+/// View (or OffsetView) must stay allocated, at the same address, as long as this lives. Those of Grid::allocate or
 /// Context::allocate_shared pass without a copy between ranks of one host.
 class Collective {
  public:

@@ -33,8 +33,8 @@ class HaloPlan;
 /// ones in one order: what a rank could not send in start() yet, it sends in finish(). Not thread-safe.
 ///
 /// A View's extents are its rank's box plus the ghost width on each side, and, at rank D+1, any number of
-/// components last. Any layout, sub-Views with an offset included. Views of Grid::allocate move without a
-/// copy (`peer`) between ranks of one host; other host memory works through MPI, and explain() says so. The
+/// components last. Any layout, sub-Views with an offset and Kokkos' OffsetViews included. Views of Grid::allocate move
+/// without a copy (`peer`) between ranks of one host; other host memory works through MPI, and explain() says so. The
 /// Views must stay allocated, at the same address, as long as the HaloExchange lives.
 ///
 /// Source: Chu et al., "Zero-copy Datatype Transfer" and "One-shot Packing/Unpacking", for `peer`; LeBeane, thesis ch. 6,
@@ -56,8 +56,9 @@ class HaloExchange {
       : plan_(make_plan(detail::KokkosExecutor<Space>(space), grid, options,
                         std::vector<detail::Field>{detail::describe_view(views)...})) {
     static_assert(sizeof...(Views) >= 1, "name the Views that this HaloExchange will exchange");
-    static_assert(((Views::rank() == D || Views::rank() == D + 1) && ...),
-                  "a View needs the grid's number of axes, or one more for components");
+    static_assert(
+        ((detail::PlainView<Views>::rank() == D || detail::PlainView<Views>::rank() == D + 1) && ...),
+        "a View needs the grid's number of axes, or one more for components");
     static_assert((Kokkos::SpaceAccessibility<Space, typename Views::memory_space>::accessible && ...),
                   "the execution space can't reach a View's memory space");
   }

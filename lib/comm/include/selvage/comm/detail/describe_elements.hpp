@@ -59,4 +59,10 @@ Elements describe_elements(const View& view) {
           .type = ElementTypeOf<Value>::value,
           .memory = memory_kind<View>()};
 }
+
+template <OffsetView View>
+Elements describe_elements(const View& view) {
+  return describe_elements(view.view());
+}
+
 }  // namespace selvage::detail

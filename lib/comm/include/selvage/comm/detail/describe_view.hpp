@@ -7,8 +7,28 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 namespace selvage::detail {
+
+/// Kokkos' OffsetView, known by what it can do: its header isn't needed here.
+template <class T>
+concept OffsetView = requires(const T& view) {
+  view.begins();
+  requires Kokkos::is_view_v<decltype(view.view())>;
+};
+
+/// The View that an OffsetView indexes; any other View is itself.
+template <class T>
+struct PlainViewOf {
+  using type = T;
+};
+template <OffsetView T>
+struct PlainViewOf<T> {
+  using type = decltype(std::declval<const T&>().view());
+};
+template <class T>
+using PlainView = typename PlainViewOf<T>::type;
 
 template <class View>
 constexpr MemoryKind memory_kind() {
@@ -36,6 +56,11 @@ Field describe_view(const View& view) {
     field.strides[axis] = static_cast<std::int64_t>(view.stride(axis)) * field.element_bytes;
   }
   return field;
+}
+
+template <OffsetView View>
+Field describe_view(const View& view) {
+  return describe_view(view.view());
 }
 
 }  // namespace selvage::detail
