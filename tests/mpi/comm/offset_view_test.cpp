@@ -16,11 +16,12 @@
 namespace selvage::test {
 namespace {
 
-constexpr std::array<std::int64_t, 2> cells{13, 10};
+/// Two per rank and axis at least.
+constexpr std::array<std::int64_t, 2> cells{17, 16};
 
 /// What a cell holds, and its ghosts after an exchange.
 KOKKOS_FUNCTION double value_of(std::int64_t i, std::int64_t j) {
-  return static_cast<double>(100 * ((i + 13) % 13) + (j + 10) % 10);
+  return static_cast<double>(100 * ((i + 17) % 17) + (j + 16) % 16);
 }
 
 using Plain = decltype(std::declval<Grid<2>>().allocate<double>("", Width<2>(1)));

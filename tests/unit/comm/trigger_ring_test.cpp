@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint32_t ids = 64;
+constexpr std::uint32_t ring_ids = 64;
 
 Buffer zeroed(std::size_t bytes) {
   auto memory = std::make_shared<std::vector<std::uint64_t>>(bytes / sizeof(std::uint64_t));
@@ -25,9 +25,9 @@ Buffer zeroed(std::size_t bytes) {
 }
 
 TriggerRing make_ring(std::uint64_t capacity, std::chrono::milliseconds timeout = 20s) {
-  return {{zeroed(TriggerRing::kernel_bytes()), zeroed(TriggerRing::host_bytes(capacity, ids))},
+  return {{zeroed(TriggerRing::kernel_bytes()), zeroed(TriggerRing::host_bytes(capacity, ring_ids))},
           capacity,
-          ids,
+          ring_ids,
           timeout};
 }
 
@@ -76,7 +76,7 @@ TEST(TriggerRing, KeepsSlotsUntilTheyAreReleased) {
 
 /// Pops `all` triggers, with pauses now and then. \return how often each id came, in the order of its epochs
 std::vector<std::uint64_t> drain_slowly(TriggerRing& ring, std::uint64_t all) {
-  std::vector<std::uint64_t> seen(ids);
+  std::vector<std::uint64_t> seen(ring_ids);
   std::minstd_rand random(7);
   const auto end = std::chrono::steady_clock::now() + 60s;
   for (std::uint64_t popped = 0; popped < all && std::chrono::steady_clock::now() < end;) {

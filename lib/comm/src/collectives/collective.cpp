@@ -11,6 +11,7 @@ std::shared_ptr<detail::CollectivePlan> Collective::make_plan(const detail::Exec
                                                               const AllreduceOptions& options,
                                                               const detail::Elements& elements,
                                                               const detail::Flow& flow) {
+  const auto call = context.state()->public_call();
   return detail::make_on_device<detail::CollectivePlan>(context.device(), context.state(), executor, options,
                                                         elements, flow);
 }
@@ -20,15 +21,15 @@ Collective& Collective::operator=(Collective&&) noexcept = default;
 Collective::~Collective() = default;
 
 std::uint64_t Collective::start_on(detail::Executor& executor) {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   return plan_->start(executor);
 }
 void Collective::finish_on(detail::Executor& executor, std::uint64_t epoch) {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   plan_->finish(executor, epoch);
 }
 void Collective::check() const {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   plan_->check();
 }
 AllreduceAlgorithm Collective::algorithm() const {

@@ -31,7 +31,7 @@ class CollectivePlan {
   [[nodiscard]] std::int64_t bytes_between_hosts() const;
   /// \throws Error{usage}
   [[nodiscard]] ElementRange part(int rank) const;
-  [[nodiscard]] int device() const { return context_->device(); }
+  [[nodiscard]] PublicCall public_call() const { return context_->public_call(); }
 
  private:
   [[nodiscard]] std::string purpose() const;

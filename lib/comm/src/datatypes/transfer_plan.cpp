@@ -103,10 +103,6 @@ TransferPlan::~TransferPlan() {
   if (!on_host_) context_->try_barrier();
 }
 
-int TransferPlan::device() const {
-  return context_->device();
-}
-
 Partner& TransferPlan::partner_of(int rank) {
   if (rank < 0 || rank >= context_->size()) {
     throw Error(ErrorKind::usage, fmt::format("rank {} names rank {} for a transfer, of {}", context_->rank(),

@@ -27,7 +27,7 @@ class TransferPlan {
   /// Mappings are closed before any owner frees what is mapped: CUDA leaves the other order undefined.
   ~TransferPlan();
 
-  [[nodiscard]] int device() const;
+  [[nodiscard]] PublicCall public_call() const { return context_->public_call(); }
   void start(Executor& executor);
   void finish(Executor& executor);
   void check() const;

@@ -10,6 +10,7 @@ std::shared_ptr<detail::TransferPlan> TypedTransfer::make_plan(const detail::Exe
                                                                const std::vector<TransferEnd>& sends,
                                                                const std::vector<TransferEnd>& receives,
                                                                const TransferOptions& options) {
+  const auto call = context.state()->public_call();
   return detail::make_on_device<detail::TransferPlan>(context.device(), context.state(), executor, sends,
                                                       receives, options);
 }
@@ -19,15 +20,15 @@ TypedTransfer& TypedTransfer::operator=(TypedTransfer&&) noexcept = default;
 TypedTransfer::~TypedTransfer() = default;
 
 void TypedTransfer::start_on(detail::Executor& executor) {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   plan_->start(executor);
 }
 void TypedTransfer::finish_on(detail::Executor& executor) {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   plan_->finish(executor);
 }
 void TypedTransfer::check() const {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   plan_->check();
 }
 std::string TypedTransfer::explain() const {

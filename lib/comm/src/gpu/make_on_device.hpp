@@ -7,19 +7,14 @@
 
 namespace selvage::detail {
 
-struct DeleteOnDevice {
-  template <class T>
-  void operator()(T* object) const {
-    const DeviceScope scope(object->device());
-    delete object;
-  }
-};
-
-/// Makes a T, and deletes it, while its device() is the current one.
+/// Makes a T, and deletes it, while a GPU is the current one.
 template <class T, class... Arguments>
 [[nodiscard]] std::shared_ptr<T> make_on_device(int device, Arguments&&... arguments) {
   const DeviceScope scope(device);
-  return std::shared_ptr<T>(new T(std::forward<Arguments>(arguments)...), DeleteOnDevice());
+  return std::shared_ptr<T>(new T(std::forward<Arguments>(arguments)...), [device](T* object) {
+    const DeviceScope at_end(device);
+    delete object;
+  });
 }
 
 }  // namespace selvage::detail

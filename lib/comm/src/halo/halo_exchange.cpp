@@ -13,6 +13,7 @@ std::shared_ptr<detail::HaloPlan> HaloExchange::make_plan(const detail::Executor
                                     .ghost_reuse = options.ghost_reuse,
                                     .transport = options.transport,
                                     .initiation = options.initiation};
+  const auto call = grid.context().state()->public_call();
   return detail::make_on_device<detail::HaloPlan>(
       grid.context().device(), grid.context().state(), executor,
       detail::neighbourhood_of(grid, grid.rank(), options.width, options.corners), choices,
@@ -37,32 +38,32 @@ std::uint64_t HaloExchange::field_bit(const std::byte* address) const {
   return plan_->field_bit(address);
 }
 void HaloExchange::exchange_fields(detail::Executor& executor, std::uint64_t fields) {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   plan_->exchange(executor, fields);
 }
 std::uint64_t HaloExchange::start_fields(detail::Executor& executor, std::uint64_t fields) {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   return plan_->start(executor, fields);
 }
 void HaloExchange::finish_fields(detail::Executor& executor, std::uint64_t epoch) {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   plan_->finish(executor, epoch);
 }
 void HaloExchange::reduce_field(detail::Executor& executor, detail::Combiner& combiner,
                                 std::uint64_t fields) {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   plan_->reduce(executor, combiner, fields);
 }
 HaloPort HaloExchange::make_port(detail::Executor& executor, std::span<const std::byte* const> addresses) {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   return plan_->make_port(executor, addresses);
 }
 void HaloExchange::prepare_fields(std::uint64_t fields) {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   plan_->prepare_capture(fields);
 }
 void HaloExchange::check() const {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   plan_->check();
 }
 bool HaloExchange::failed() const {

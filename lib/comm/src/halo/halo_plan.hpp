@@ -55,7 +55,7 @@ class HaloPlan {
   /// Collective. \param addresses  of the Views, in the caller's order
   [[nodiscard]] HaloPort make_port(Executor& executor, std::span<const std::byte* const> addresses);
 
-  [[nodiscard]] int device() const { return context_->device(); }
+  [[nodiscard]] PublicCall public_call() const { return context_->public_call(); }
   [[nodiscard]] std::uint64_t field_bit(const std::byte* address) const;
   [[nodiscard]] std::string explain() const;
   [[nodiscard]] std::int64_t bytes_per_exchange() const;

@@ -8,6 +8,7 @@ namespace selvage {
 
 std::shared_ptr<detail::ListPlan> ListHalo::make_plan_on(detail::Executor& executor, const Context& context,
                                                          const ListOptions& options) {
+  const auto call = context.state()->public_call();
   return detail::make_on_device<detail::ListPlan>(context.device(), context.state(), executor, options,
                                                   detail::ListPlan::Purpose::halo);
 }
@@ -18,7 +19,7 @@ ListHalo::~ListHalo() = default;
 
 void ListHalo::rebuild_from(detail::Executor& executor, const detail::ListSource& source,
                             std::int64_t owned) {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   plan_->rebuild(executor, source, owned);
 }
 detail::ListIndex& ListHalo::index() const {
@@ -34,19 +35,19 @@ std::int64_t ListHalo::entries() const {
   return plan_->index().entries;
 }
 void ListHalo::start_gather_on(detail::Executor& executor, detail::ListMover& mover) {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   plan_->start(executor, mover, detail::ListOperation::gather);
 }
 void ListHalo::start_scatter_on(detail::Executor& executor, detail::ListMover& mover) {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   plan_->start(executor, mover, detail::ListOperation::scatter_add);
 }
 void ListHalo::gather_on(detail::Executor& executor, detail::ListMover& mover) {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   plan_->exchange(executor, mover, detail::ListOperation::gather);
 }
 void ListHalo::scatter_add_on(detail::Executor& executor, detail::ListMover& mover) {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   plan_->exchange(executor, mover, detail::ListOperation::scatter_add);
 }
 void ListHalo::require_own(const detail::ListPlan* plan, bool is_pending) const {
@@ -56,17 +57,18 @@ void ListHalo::require_own(const detail::ListPlan* plan, bool is_pending) const 
       "finish() needs what start_gather() or start_scatter_add() of the same ListHalo returned, once");
 }
 void ListHalo::finish_on(detail::Executor& executor, detail::ListMover& mover) {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   plan_->finish(executor, mover);
 }
 bool ListHalo::has_device() const {
   return plan_->may_open_port();
 }
 detail::ListPortTable ListHalo::open_port_on(detail::Executor& executor, std::size_t element_bytes) {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   return plan_->open_port(executor, element_bytes);
 }
 void ListHalo::check() const {
+  const auto call = plan_->public_call();
   plan_->check();
 }
 std::string ListHalo::explain() const {

@@ -68,10 +68,6 @@ void ListPlan::require_conserved() const {
   detail::require_conserved(*context_, index_.owned, index_.ghosts);
 }
 
-int ListPlan::device() const {
-  return context_->device();
-}
-
 void ListPlan::require_same_everywhere(const Executor& executor, bool has_neighbours) {
   const auto value = [](const auto& choice) { return choice ? static_cast<int>(*choice) : -1; };
   const std::vector<std::pair<const char*, int>> arguments{

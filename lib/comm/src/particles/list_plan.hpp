@@ -55,7 +55,7 @@ class ListPlan {
   /// Collective: checks that no particle is lost or doubled. \throws Error{verification} on all ranks
   void require_conserved() const;
 
-  [[nodiscard]] int device() const;
+  [[nodiscard]] PublicCall public_call() const { return context_->public_call(); }
   [[nodiscard]] ListIndex& index() { return index_; }
   [[nodiscard]] const ListIndex& index() const { return index_; }
   [[nodiscard]] std::string explain() const;

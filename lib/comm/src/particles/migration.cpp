@@ -39,6 +39,7 @@ void detail::require_conserved(ContextState& context, std::int64_t before, std::
 
 std::shared_ptr<detail::ListPlan> Migration::make_plan_on(detail::Executor& executor, const Context& context,
                                                           const ListOptions& options) {
+  const auto call = context.state()->public_call();
   return detail::make_on_device<detail::ListPlan>(context.device(), context.state(), executor, options,
                                                   detail::ListPlan::Purpose::migration);
 }
@@ -49,7 +50,7 @@ Migration::~Migration() = default;
 
 std::int64_t Migration::plan_from(detail::Executor& executor, const detail::ListSource& source,
                                   std::int64_t count) {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   plan_->rebuild(executor, source, count);
   if (asserts_conservation) plan_->require_conserved();
   return after();
@@ -64,10 +65,11 @@ std::int64_t Migration::after() const {
   return plan_->index().ghosts;
 }
 void Migration::move_on(detail::Executor& executor, detail::ListMover& mover) {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   plan_->exchange(executor, mover, detail::ListOperation::migrate);
 }
 void Migration::check() const {
+  const auto call = plan_->public_call();
   plan_->check();
 }
 std::string Migration::explain() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "memory/arena.hpp"
+#include "public_call.hpp"
 #include "roll_call.hpp"
 #include "tag_pool.hpp"
 
@@ -71,6 +72,8 @@ class ContextState {
   [[nodiscard]] int size() const { return size_; }
   [[nodiscard]] const topo::Machine& machine() const { return machine_; }
   [[nodiscard]] int device() const { return device_; }
+  /// Opened by each public call on an object of this Context. \throws what PublicCall says
+  [[nodiscard]] PublicCall public_call() { return {calling_, device_, rank_}; }
   [[nodiscard]] const std::any& space() const { return space_; }
   [[nodiscard]] const ContextOptions& options() const { return options_; }
   /// Why services have no threads of their own; empty where they may.
@@ -197,6 +200,7 @@ class ContextState {
   MPI_Comm users_comm_ = MPI_COMM_NULL;
   MPI_Comm parting_comm_ = MPI_COMM_NULL;  ///< of try_barrier() alone
   std::atomic<bool> is_broken_ = false;    ///< set by threads of the proxy too
+  CallingThread calling_ = nullptr;
   int rank_ = 0;
   int size_ = 0;
   std::optional<TagPool> tags_;

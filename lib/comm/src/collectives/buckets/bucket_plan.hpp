@@ -29,7 +29,7 @@ class BucketPlan {
   void check() const;
   [[nodiscard]] std::vector<BucketReport> report() const;
   [[nodiscard]] std::string explain() const;
-  [[nodiscard]] int device() const { return context_->device(); }
+  [[nodiscard]] PublicCall public_call() const { return context_->public_call(); }
 
  private:
   struct Bucket {

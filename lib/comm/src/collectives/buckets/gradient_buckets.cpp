@@ -8,6 +8,7 @@ namespace selvage {
 std::shared_ptr<detail::BucketPlan> GradientBuckets::make_plan(const Context& context,
                                                                const GradientBucketsOptions& options,
                                                                detail::BucketParts&& parts) {
+  const auto call = context.state()->public_call();
   return detail::make_on_device<detail::BucketPlan>(context.device(), context.state(), options,
                                                     std::move(parts));
 }
@@ -17,23 +18,23 @@ GradientBuckets& GradientBuckets::operator=(GradientBuckets&&) noexcept = defaul
 GradientBuckets::~GradientBuckets() = default;
 
 void GradientBuckets::ready_on(detail::Executor& executor, int gradient) {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   plan_->ready(executor, gradient);
 }
 std::span<const int> GradientBuckets::finish_all_but_last_on(detail::Executor& executor) {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   return plan_->finish_all_but_last(executor);
 }
 void GradientBuckets::finish_on(detail::Executor& executor) {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   plan_->finish(executor);
 }
 void GradientBuckets::check() const {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   plan_->check();
 }
 std::vector<BucketReport> GradientBuckets::report() const {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   return plan_->report();
 }
 std::string GradientBuckets::explain() const {

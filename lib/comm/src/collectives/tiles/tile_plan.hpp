@@ -26,7 +26,7 @@ class TilePlan {
   void finish(Executor& executor);
   void check() const;
   [[nodiscard]] std::string explain() const;
-  [[nodiscard]] int device() const { return context_->device(); }
+  [[nodiscard]] PublicCall public_call() const { return context_->public_call(); }
 
  private:
   /// Why tiles can't be combined one by one; empty when they can.

@@ -9,6 +9,7 @@ std::shared_ptr<detail::TilePlan> TiledAllreduce::make_plan(const detail::Execut
                                                             const Context& context,
                                                             const TiledAllreduceOptions& options,
                                                             const detail::Elements& elements) {
+  const auto call = context.state()->public_call();
   return detail::make_on_device<detail::TilePlan>(context.device(), context.state(), executor, options,
                                                   elements);
 }
@@ -21,15 +22,15 @@ TilePort TiledAllreduce::device() const {
   return plan_->port();
 }
 void TiledAllreduce::start_on(detail::Executor& executor) {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   plan_->start(executor);
 }
 void TiledAllreduce::finish_on(detail::Executor& executor) {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   plan_->finish(executor);
 }
 void TiledAllreduce::check() const {
-  const detail::DeviceScope scope(plan_->device());
+  const auto call = plan_->public_call();
   plan_->check();
 }
 std::string TiledAllreduce::explain() const {
