@@ -37,16 +37,17 @@ void require_same_header(int rank, std::uint64_t epoch, const ListHeader& mine, 
   if (theirs.operation == ListOperation::failure)
     throw Error(static_cast<ErrorKind>(reason.kind), reason.text.data());
   if (theirs.operation != mine.operation) {
-    throw Error(ErrorKind::usage,
-                fmt::format("ranks call one list differently: in epoch {} rank {} is in {}, this rank in {}",
-                            epoch, rank, to_string(theirs.operation), to_string(mine.operation)));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("ranks call one list differently: in epoch {} rank {} is in {}, its neighbour in {}",
+                    epoch, rank, to_string(theirs.operation), to_string(mine.operation)));
   }
   if (mine.operation == ListOperation::rebuild) return;
   if (theirs.particle_bytes != mine.particle_bytes || theirs.signature != mine.signature) {
     throw Error(
         ErrorKind::usage,
         fmt::format("ranks pass different fields to one {}: in epoch {} particles of {} bytes on "
-                    "rank {}, of {} bytes, or with other components, on this one",
+                    "rank {}, of {} bytes, or with other components, on its neighbour",
                     to_string(mine.operation), epoch, theirs.particle_bytes, rank, mine.particle_bytes));
   }
   if (theirs.entries != announced) {

@@ -59,7 +59,8 @@ struct ListStep {
   [[nodiscard]] bool is_reverse() const { return operation == ListOperation::scatter_add; }
 };
 
-/// \throws Error{usage} when a rank does not what this one does, or what kept it from doing anything
+/// \throws Error{usage} when a rank does not what this one does, or what kept it from doing anything. The message may be passed on, so
+///         it says nothing of "this rank"
 /// \param announced  how many particles this one expects
 void require_same_header(int rank, std::uint64_t epoch, const ListHeader& mine, const ListHeader& theirs,
                          std::int64_t announced, const ListFailure& reason);

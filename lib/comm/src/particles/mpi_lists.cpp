@@ -207,8 +207,9 @@ void MpiLists::require_whole(const Peer& peer, const ListStep& step) const {
   if (!step.moves_particles() || peer.received_bytes == wanted) return;
   throw Error(
       ErrorKind::usage,
-      fmt::format("ranks call one list differently: in epoch {} rank {} sent {} bytes, this rank expects {}",
-                  step.epoch, peer.link->rank, peer.received_bytes, wanted));
+      fmt::format(
+          "ranks call one list differently: in epoch {} rank {} sent {} bytes, its neighbour expects {}",
+          step.epoch, peer.link->rank, peer.received_bytes, wanted));
 }
 
 /// If MPI is given GPU memory, errors can't be sent; the other ranks time out.
