@@ -6,11 +6,12 @@
 
 namespace selvage::detail {
 
-/// Which thread is in a call on an object of a Context; null for none. Each call stores its own thread and, at its end, null; it
-/// publishes nothing. There is no lock: of two calls that begin within the same few nanoseconds none is refused.
+/// Which thread is in a call on an object of a Context; null for none. The calling thread stores itself and, at the end of the call,
+/// null. Other threads of the process read it, to refuse their calls; it publishes nothing else. There is no lock: two calls
+/// that begin within the same few nanoseconds may both go on.
 using CallingThread = std::atomic<const void*>;
 
-/// A public call on an object of a Context, on its GPU. Calls of one thread may nest, as where gradients are done.
+/// A public call on an object of a Context, on its GPU. Calls of one thread may nest: an update of ShardedBuckets may use other objects.
 class PublicCall {
  public:
   /// \throws Error{usage} where another thread is in a call on the same Context

@@ -36,8 +36,8 @@ class ContextState;
 /// A Context has one GPU. A process that drives several makes a Context for each, in one order on all
 /// processes: Context g then spans GPU g of every process, on a communicator of its own, and its rank p is
 /// process p. Contexts don't know of each other; one thread may use them in turn or, under
-/// MPI_THREAD_MULTIPLE, a thread each. A call on an object of a Context while another thread is in such a call throws
-/// Error{usage}, and changes nothing. Whatever is made from a Context lives and runs on its GPU, and every
+/// MPI_THREAD_MULTIPLE, a thread each. A thread that makes or calls a halo, a list, a transfer or a collective while
+/// another thread does so in the same Context gets Error{usage}, and changes nothing. Whatever is made from a Context lives and runs on its GPU, and every
 /// call leaves the calling thread's current CUDA device as it was.
 ///
 /// ContextOptions say how long waits last, and what transports and threads may be used; variables named there overrule them. The
