@@ -93,6 +93,7 @@ measure_gpus() {
   done
   measure_device_queues "${several[@]}"
   SELVAGE_ALLREDUCE_REORDERING=yes measure bench_allreduce "" "${reducing[@]}"
+  [ "$gpus" -lt 4 ] || SELVAGE_ALLREDUCE_REORDERING=yes SELVAGE_LOGICAL_HOSTS=2x2 measure bench_allreduce -hosts2x2 4
   if is_wanted bench_allreduce && [[ allreduce/fp32 =~ $only ]] && has_torch; then
     measure_torch allreduce "${several[@]}" || without_torch
   fi

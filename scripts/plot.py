@@ -63,6 +63,7 @@ try:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
     import numpy as np
+    from PIL import Image
 except ImportError as import_error:
     switch_to_system_python(import_error.name)
 
@@ -283,6 +284,10 @@ def plot_loss(out_dir, run):
 def save(figure, path):
     try:
         figure.savefig(path, dpi=150)
+        # With a palette a picture takes a third of the bytes.
+        if path.suffix == ".png":
+            with Image.open(path) as picture:
+                picture.quantize(256).save(path, optimize=True)
     except OSError as error:
         raise PlotError(f"{path} can't be written: {error}") from error
     finally:

@@ -13,8 +13,8 @@ word last:
     fastest_but  names: of the other peers the one with the least time, with its name
     digits that count (3); percent = true: of one hundred
 
---check also wants every record that a table shows to be verified, and its commit in the history, but for those commits that
-tables.toml calls lost, and for what others' programs made. scripts/plot.py tables draws the tables that have a `plot`.
+--check also wants every record that a table shows to be verified, and its commit in the history, but for what others' programs
+made. scripts/plot.py tables draws the tables that have a `plot`.
 """
 
 import argparse
@@ -138,7 +138,7 @@ def is_in_history(commit):
     return known.returncode == 0
 
 
-def check_records(all_records, lost):
+def check_records(all_records):
     for (file, name), record in all_records.shown.items():
         if record.get("verified") is not True:
             yield f"docs/results/{file}: {name} isn't verified"
@@ -149,7 +149,7 @@ def check_records(all_records, lost):
     for (file, _), record in all_records.shown.items():
         commits.setdefault(record["commit"], file)
     for commit, file in commits.items():
-        if commit not in lost and not commit.startswith(OTHERS) and not is_in_history(commit):
+        if not commit.startswith(OTHERS) and not is_in_history(commit):
             yield f"docs/results/{file}: commit {commit} isn't in the history"
 
 
@@ -158,7 +158,6 @@ def main():
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
     definitions = tomllib.loads((REPOSITORY / "docs/performance/tables.toml").read_text(encoding="utf-8"))
-    lost = definitions.pop("lost_commits", [])
     all_records = Records()
     problems = []
     unused = set(definitions)
@@ -183,7 +182,7 @@ def main():
             page.write_text(new, encoding="utf-8")
     problems += [f"tables.toml: no page has the table {name}" for name in sorted(unused)]
     if arguments.check:
-        problems += check_records(all_records, lost)
+        problems += check_records(all_records)
     sys.exit("\n".join(problems) if problems else 0)
 
 

@@ -49,6 +49,9 @@ TEST(AllreduceChoice, TakesMoreStepsOnGpusTheMoreBytesThereAre) {
     return choice({.ranks = ranks, .bytes = bytes, .on_host = false, .max_blocks = multiprocessors});
   };
   EXPECT_EQ(on_gpus(1024, 4), AllreduceAlgorithm::one_shot);
+  EXPECT_EQ(on_gpus(64 << 10, 4), AllreduceAlgorithm::one_shot);
+  EXPECT_EQ(on_gpus(64 << 10, 8), AllreduceAlgorithm::one_shot_ll128);
+  EXPECT_EQ(on_gpus(64 << 10, 4, 16), AllreduceAlgorithm::one_shot_ll128);
   EXPECT_EQ(on_gpus(256 << 10, 4), AllreduceAlgorithm::one_shot_ll128);
   EXPECT_EQ(on_gpus(512 << 10, 4), AllreduceAlgorithm::two_shot_ll128);
   EXPECT_EQ(on_gpus(512 << 10, 2), AllreduceAlgorithm::one_shot_ll128);

@@ -131,7 +131,7 @@ struct SizeRule {
   std::int64_t most_bytes;
 };
 
-/// The sizes up to which each algorithm is fastest, as measured with two and four ranks, on two cores, on H200 GPUs and on one
+/// The sizes up to which each algorithm is fastest, as measured with two and four ranks, on two cores, on H100 and H200 GPUs and on one
 /// H100. For few elements it is faster that each rank combines all of them than to wait a second time.
 std::vector<SizeRule> size_rules(const AllreduceFacts& facts) {
   constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
@@ -153,11 +153,14 @@ std::vector<SizeRule> size_rules(const AllreduceFacts& facts) {
   }
   // Fewer blocks saturate the links with loads, but not with stores.
   constexpr int least_push_blocks = 96;
-  const bool pushes = facts.max_blocks == 0 || facts.max_blocks >= least_push_blocks;
-  return {{AllreduceAlgorithm::one_shot, 8 * kilobyte},
+  const bool has_many_blocks = facts.max_blocks == 0 || facts.max_blocks >= least_push_blocks;
+  // A line is read again once its flag is there, which costs more than one_shot's longer messages, where many blocks send them.
+  const std::int64_t most_in_one_shot =
+      has_many_blocks ? std::min(64 * kilobyte, megabyte / 4 / facts.ranks) : 8 * kilobyte;
+  return {{AllreduceAlgorithm::one_shot, most_in_one_shot},
           {AllreduceAlgorithm::one_shot_ll128, megabyte / facts.ranks},
           {AllreduceAlgorithm::two_shot_ll128, 8 * megabyte},
-          {pushes ? AllreduceAlgorithm::two_shot_push : AllreduceAlgorithm::two_shot, any}};
+          {has_many_blocks ? AllreduceAlgorithm::two_shot_push : AllreduceAlgorithm::two_shot, any}};
 }
 
 /// How much a rank moves in each direction, in units of all elements. By two_shot: one part to and from each other rank. By pipelined: a
