@@ -134,6 +134,7 @@ function(selvage_library target component)
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
     COMPONENT selvage_libraries
     FILES_MATCHING
+    PATTERN "*.h"
     PATTERN "*.hpp")
 endfunction()
 

@@ -23,7 +23,8 @@ namespace selvage {
 
 namespace detail {
 class HaloPlan;
-}
+struct RawHalo;
+}  // namespace detail
 
 /// Fills the ghost cells of distributed Views from the ranks that own them.
 ///
@@ -149,6 +150,10 @@ class HaloExchange {
   [[nodiscard]] std::int64_t bytes_per_exchange() const;
 
  private:
+  /// The C interface, whose fields have no type.
+  friend struct detail::RawHalo;
+  explicit HaloExchange(std::shared_ptr<detail::HaloPlan> plan) : plan_(std::move(plan)) {}
+
   template <int D>
   static std::shared_ptr<detail::HaloPlan> make_plan(const detail::Executor& executor, const Grid<D>& grid,
                                                      const HaloOptions<D>& options,

@@ -1,0 +1,105 @@
+#include "handles.hpp"
+
+#include <selvage/comm/allreduce.hpp>
+
+#include <cstdint>
+
+struct selvage_allreduce {
+  selvage::c::Place place;
+  selvage::Allreduce allreduce;
+  std::optional<selvage::Allreduce::Pending> pending;
+  std::string explanation;
+};
+
+namespace selvage::c {
+namespace {
+
+ReduceOperation operation_of(selvage_operation operation) {
+  switch (operation) {
+    case SELVAGE_SUM:
+      return ReduceOperation::sum;
+    case SELVAGE_PRODUCT:
+      return ReduceOperation::product;
+    case SELVAGE_MIN:
+      return ReduceOperation::min;
+    case SELVAGE_MAX:
+      return ReduceOperation::max;
+    case SELVAGE_AVERAGE:
+      return ReduceOperation::average;
+  }
+  throw Error(ErrorKind::usage,
+              "there is no selvage_operation " + std::to_string(static_cast<int>(operation)));
+}
+
+AllreduceOptions options_of(selvage_operation operation, const selvage_allreduce_options* options) {
+  AllreduceOptions made{.operation = operation_of(operation)};
+  if (options == nullptr) return made;
+  made.algorithm =
+      optional_of(options->algorithm, [](const char* text) { return parse_allreduce_algorithm(text); });
+  made.allow_reordering = options->allow_reordering != 0;
+  made.max_blocks = options->max_blocks;
+  return made;
+}
+
+}  // namespace
+}  // namespace selvage::c
+
+using namespace selvage::c;
+using selvage::Allreduce;
+using selvage::Error;
+using selvage::ErrorKind;
+
+selvage_status selvage_allreduce_create(const selvage_context* context, void* data, int64_t count,
+                                        selvage_type type, selvage_operation operation,
+                                        const selvage_allreduce_options* options,
+                                        selvage_allreduce** allreduce) {
+  return guarded([&] {
+    const Place& place = required(context, "the context").place;
+    selvage_allreduce*& made = required(allreduce, "where to put the allreduce");
+    if (count < 0) throw Error(ErrorKind::usage, std::to_string(count) + " elements to reduce");
+    if (count > 0) (void)required(static_cast<std::byte*>(data), "the elements' data");
+    with_type(type, [&]<class T>(T) {
+      place.on_space([&]<class Space>(const Space& space) {
+        using View = Kokkos::View<T*, typename Space::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+        const View elements(static_cast<T*>(data), static_cast<std::size_t>(count));
+        made =
+            new selvage_allreduce{place,
+                                  Allreduce(space, place.context, options_of(operation, options), elements),
+                                  std::nullopt,
+                                  {}};
+      });
+    });
+  });
+}
+void selvage_allreduce_destroy(selvage_allreduce* allreduce) {
+  delete allreduce;
+}
+
+selvage_status selvage_allreduce_run(selvage_allreduce* allreduce) {
+  const selvage_status started = selvage_allreduce_start(allreduce);
+  return started == SELVAGE_SUCCESS ? selvage_allreduce_finish(allreduce) : started;
+}
+selvage_status selvage_allreduce_start(selvage_allreduce* allreduce) {
+  return guarded([&] {
+    selvage_allreduce& own = required(allreduce, "the allreduce");
+    if (own.pending) throw Error(ErrorKind::usage, "a run of this allreduce was started: finish it first");
+    own.place.on_space([&](const auto& space) { own.pending.emplace(own.allreduce.start(space)); });
+  });
+}
+selvage_status selvage_allreduce_finish(selvage_allreduce* allreduce) {
+  return guarded([&] {
+    selvage_allreduce& own = required(allreduce, "the allreduce");
+    if (!own.pending) throw Error(ErrorKind::usage, "no run of this allreduce was started");
+    auto pending = std::move(*own.pending);
+    own.pending.reset();
+    own.place.on_space([&](const auto& space) { own.allreduce.finish(space, std::move(pending)); });
+  });
+}
+selvage_status selvage_allreduce_check(const selvage_allreduce* allreduce) {
+  return guarded([&] { required(allreduce, "the allreduce").allreduce.check(); });
+}
+const char* selvage_allreduce_explain(selvage_allreduce* allreduce) {
+  const selvage_status status =
+      guarded([&] { allreduce->explanation = required(allreduce, "the allreduce").allreduce.explain(); });
+  return status == SELVAGE_SUCCESS ? allreduce->explanation.c_str() : "";
+}
