@@ -57,7 +57,7 @@ selvage_status selvage_allreduce_create(const selvage_context* context, void* da
     const Place& place = required(context, "the context").place;
     selvage_allreduce*& made = required(allreduce, "where to put the allreduce");
     if (count < 0) throw Error(ErrorKind::usage, std::to_string(count) + " elements to reduce");
-    if (count > 0) (void)required(static_cast<std::byte*>(data), "the elements' data");
+    if (count > 0) required(static_cast<std::byte*>(data), "the elements' data");
     with_type(type, [&]<class T>(T) {
       place.on_space([&]<class Space>(const Space& space) {
         using View = Kokkos::View<T*, typename Space::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;

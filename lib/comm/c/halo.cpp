@@ -137,7 +137,7 @@ detail::Field field_of(const selvage_field& field, int number, int axes, bool on
 selvage_halo* create_halo(const selvage_grid& grid, const selvage_halo_options& options, int count,
                           const selvage_field* fields) {
   if (count < 1) throw Error(ErrorKind::usage, "a halo of " + std::to_string(count) + " fields");
-  (void)required(fields, "the list of fields");
+  required(fields, "the list of fields");
   std::unique_ptr<selvage_halo> made;
   std::visit(
       [&]<int D>(const Grid<D>& cells) {

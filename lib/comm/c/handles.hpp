@@ -57,7 +57,7 @@ selvage_status guarded(const Function& function) noexcept {
 /// \throws Error{usage} for a null pointer
 /// \param what  what it should point to, with its article
 template <class T>
-[[nodiscard]] T& required(T* pointer, std::string_view what) {
+T& required(T* pointer, std::string_view what) {
   if (pointer == nullptr) throw Error(ErrorKind::usage, std::string(what) + " is NULL");
   return *pointer;
 }

@@ -24,8 +24,8 @@ using Strided = Kokkos::View<T**, Kokkos::LayoutStride, typename Space::memory_s
 void check_entries(std::int64_t entries, const std::int64_t* ids, const int* ranks) {
   if (entries < 0) throw Error(ErrorKind::usage, "a list of " + std::to_string(entries) + " entries");
   if (entries == 0) return;
-  (void)required(ids, "the list of particles");
-  (void)required(ranks, "the list of ranks");
+  required(ids, "the list of particles");
+  required(ranks, "the list of ranks");
 }
 
 ListOptions options_of(const selvage_list_options* options) {
@@ -49,7 +49,7 @@ Strided<T, Space> view_of(const selvage_particles& particles) {
                                       std::to_string(particles.components) + " components, with strides of " +
                                       std::to_string(particles.particle_stride) + " and " +
                                       std::to_string(particles.component_stride));
-  if (particles.particles > 0) (void)required(static_cast<std::byte*>(particles.data), "the particles' data");
+  if (particles.particles > 0) required(static_cast<std::byte*>(particles.data), "the particles' data");
   const auto size = [](std::int64_t value) { return static_cast<std::size_t>(value); };
   return Strided<T, Space>(
       static_cast<T*>(particles.data),
