@@ -83,7 +83,7 @@ selvage_status selvage_allreduce_start(selvage_allreduce* allreduce) {
   return guarded([&] {
     selvage_allreduce& own = required(allreduce, "the allreduce");
     if (own.pending) throw Error(ErrorKind::usage, "a run of this allreduce was started: finish it first");
-    own.place.on_space([&](const auto& space) { own.pending.emplace(own.allreduce.start(space)); });
+    own.place.on_space([&](const auto& space) { own.pending = own.allreduce.start(space); });
   });
 }
 selvage_status selvage_allreduce_finish(selvage_allreduce* allreduce) {

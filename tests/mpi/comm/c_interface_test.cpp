@@ -390,24 +390,25 @@ void expect_reduced(const selvage_context* context, selvage_memory memory, selva
     EXPECT_EQ(elements[i], expected) << "type " << type << ", operation " << operation;
 }
 
-TEST_P(CInterface, AllreduceKnowsAllTypesAndOperations) {
-  const int sum = size * (size + 1) / 2;
+template <class T>
+void expect_all_operations(const selvage_context* context, selvage_memory memory, selvage_type type, int rank,
+                           int size) {
   int product = 1;
   for (int factor = 2; factor <= size; ++factor) product *= factor;
-  const auto all_of = [&]<class T>(T /*type*/, selvage_type type) {
-    const auto reduce = [&](selvage_operation operation, int expected) {
-      expect_reduced<T>(context.get(), GetParam(), type, operation, static_cast<T>(rank + 1),
-                        static_cast<T>(expected));
-    };
-    reduce(SELVAGE_SUM, sum);
-    reduce(SELVAGE_PRODUCT, product);
-    reduce(SELVAGE_MIN, 1);
-    reduce(SELVAGE_MAX, size);
+  const auto expect = [&](selvage_operation operation, int expected) {
+    expect_reduced<T>(context, memory, type, operation, static_cast<T>(rank + 1), static_cast<T>(expected));
   };
-  all_of(float{}, SELVAGE_FLOAT);
-  all_of(double{}, SELVAGE_DOUBLE);
-  all_of(std::int32_t{}, SELVAGE_INT32);
-  all_of(std::int64_t{}, SELVAGE_INT64);
+  expect(SELVAGE_SUM, size * (size + 1) / 2);
+  expect(SELVAGE_PRODUCT, product);
+  expect(SELVAGE_MIN, 1);
+  expect(SELVAGE_MAX, size);
+}
+
+TEST_P(CInterface, AllreduceKnowsAllTypesAndOperations) {
+  expect_all_operations<float>(context.get(), GetParam(), SELVAGE_FLOAT, rank, size);
+  expect_all_operations<double>(context.get(), GetParam(), SELVAGE_DOUBLE, rank, size);
+  expect_all_operations<std::int32_t>(context.get(), GetParam(), SELVAGE_INT32, rank, size);
+  expect_all_operations<std::int64_t>(context.get(), GetParam(), SELVAGE_INT64, rank, size);
   expect_reduced<double>(context.get(), GetParam(), SELVAGE_DOUBLE, SELVAGE_AVERAGE, 2.5, 2.5);
 }
 
@@ -470,11 +471,15 @@ TEST_P(CInterface, SaysWhatIsWrongWithACall) {
       fails(selvage_halo_exchange(halo.get(), 1, &third), SELVAGE_USAGE, "field 2 of a halo of 1 fields"));
 }
 
-const auto name_of = [](const auto& memory) { return memory.param == SELVAGE_HOST ? "host" : "device"; };
-const auto memories =
-    has_device_memory ? std::vector{SELVAGE_HOST, SELVAGE_DEVICE} : std::vector{SELVAGE_HOST};
-INSTANTIATE_TEST_SUITE_P(Memories, CInterface, testing::ValuesIn(memories), name_of);
-INSTANTIATE_TEST_SUITE_P(Memories, CLists, testing::ValuesIn(memories), name_of);
+std::vector<selvage_memory> memories() {
+  if (has_device_memory) return {SELVAGE_HOST, SELVAGE_DEVICE};
+  return {SELVAGE_HOST};
+}
+std::string name_of(const testing::TestParamInfo<selvage_memory>& memory) {
+  return memory.param == SELVAGE_HOST ? "host" : "device";
+}
+INSTANTIATE_TEST_SUITE_P(Memories, CInterface, testing::ValuesIn(memories()), name_of);
+INSTANTIATE_TEST_SUITE_P(Memories, CLists, testing::ValuesIn(memories()), name_of);
 
 TEST(CContexts, GiveMemoryThatOtherRanksReach) {
   selvage_context* made = nullptr;

@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-typedef enum {
+typedef enum selvage_status {
   SELVAGE_SUCCESS = 0,
   SELVAGE_USAGE,       /* a call that can't be right */
   SELVAGE_INPUT,       /* an unusable value, file or environment variable */
@@ -41,10 +41,16 @@ selvage_status selvage_initialize(void);
 selvage_status selvage_finalize(void);
 
 /* Where arrays lie. SELVAGE_DEVICE is the memory of the GPU that Kokkos was started with, as of cudaMalloc. */
-typedef enum { SELVAGE_HOST = 0, SELVAGE_DEVICE = 1 } selvage_memory;
+typedef enum selvage_memory { SELVAGE_HOST = 0, SELVAGE_DEVICE = 1 } selvage_memory;
 
-typedef enum { SELVAGE_FLOAT, SELVAGE_DOUBLE, SELVAGE_INT32, SELVAGE_INT64 } selvage_type;
-typedef enum { SELVAGE_SUM, SELVAGE_PRODUCT, SELVAGE_MIN, SELVAGE_MAX, SELVAGE_AVERAGE } selvage_operation;
+typedef enum selvage_type { SELVAGE_FLOAT, SELVAGE_DOUBLE, SELVAGE_INT32, SELVAGE_INT64 } selvage_type;
+typedef enum selvage_operation {
+  SELVAGE_SUM,
+  SELVAGE_PRODUCT,
+  SELVAGE_MIN,
+  SELVAGE_MAX,
+  SELVAGE_AVERAGE
+} selvage_operation;
 
 /* ---- contexts: a communicator and what was found out about its machine */
 
@@ -70,7 +76,7 @@ selvage_status selvage_deallocate(const selvage_context* context, void* memory);
 
 typedef struct selvage_grid selvage_grid;
 
-typedef struct {
+typedef struct selvage_grid_options {
   int axes;         /* 1 to 3; what follows counts for so many */
   int64_t cells[3]; /* of all ranks, ghosts not counted */
   int periodic[3];  /* not 0: the last cell of the axis is the first one's neighbour */
@@ -97,7 +103,7 @@ selvage_status selvage_grid_neighbour(const selvage_grid* grid, const int* direc
 typedef struct selvage_halo selvage_halo;
 
 /* An array of this rank's cells with its ghosts. */
-typedef struct {
+typedef struct selvage_field {
   void* data;           /* its first element, a ghost where there are any */
   size_t element_bytes; /* of one element, whatever it is */
   int axes;             /* the grid's, or one more: the last axis then has components of a cell */
@@ -105,7 +111,7 @@ typedef struct {
   int64_t strides[4];   /* from an element to the next along each axis, in elements */
 } selvage_field;
 
-typedef struct {
+typedef struct selvage_halo_options {
   int width[3][2]; /* ghosts below and above the box, per axis */
   int corners;     /* 0: faces only, ghosts at edges and corners are left alone */
   int alternating; /* not 0: fields take turns, see GhostReuse::alternating in <selvage/comm/options.hpp> */
@@ -135,7 +141,7 @@ const char* selvage_halo_explain(selvage_halo* halo);
 
 typedef struct selvage_list selvage_list;
 
-typedef struct {
+typedef struct selvage_list_options {
   int neighbour_count;    /* of neighbours; -1: not known, each rebuild is collective over the context */
   const int* neighbours;  /* all ranks that will ever be sent to or received from */
   const char* transport;  /* NULL: chosen; else peer, mpi_direct or mpi_staged */
@@ -160,7 +166,7 @@ selvage_status selvage_list_rebuild(selvage_list* list, int64_t owned, int64_t e
 int64_t selvage_list_ghosts(const selvage_list* list);
 
 /* Values of particles. */
-typedef struct {
+typedef struct selvage_particles {
   void* data;
   int64_t particles;        /* that it has room for: owned and ghosts at least */
   int components;           /* values of a particle */
@@ -186,7 +192,7 @@ selvage_status selvage_list_finish(selvage_list* list);
 
 typedef struct selvage_allreduce selvage_allreduce;
 
-typedef struct {
+typedef struct selvage_allreduce_options {
   const char* algorithm; /* NULL: chosen; else one of <selvage/comm/allreduce_options.hpp> */
   int allow_reordering; /* not 0: elements may be combined in another order than by rank, on which bits depend */
   int max_blocks;       /* of threads, on a GPU; 0: as many as help */
