@@ -3,6 +3,9 @@
 #include <selvage/comm/allreduce.hpp>
 
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
 
 struct selvage_allreduce {
   selvage::c::Place place;

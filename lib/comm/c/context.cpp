@@ -1,6 +1,6 @@
 #include "handles.hpp"
 
-#include <memory>
+#include <selvage/comm/detail/kokkos_executor.hpp>
 
 namespace selvage::c {
 namespace {

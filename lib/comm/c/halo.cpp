@@ -2,10 +2,16 @@
 
 #include <selvage/comm/grid.hpp>
 #include <selvage/comm/halo_exchange.hpp>
+#include <selvage/comm/operations.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
