@@ -49,6 +49,7 @@ AllreduceOptions options_of(selvage_operation operation, const selvage_allreduce
 
 using namespace selvage::c;
 using selvage::Allreduce;
+using selvage::AllreduceOptions;
 using selvage::Error;
 using selvage::ErrorKind;
 
@@ -58,18 +59,21 @@ selvage_status selvage_allreduce_create(const selvage_context* context, void* da
                                         selvage_allreduce** allreduce) {
   return guarded([&] {
     const Place& place = required(context, "the context").place;
-    selvage_allreduce*& made = required(allreduce, "where to put the allreduce");
-    if (count < 0) throw Error(ErrorKind::usage, std::to_string(count) + " elements to reduce");
-    if (count > 0) required(static_cast<std::byte*>(data), "the elements' data");
+    AllreduceOptions wanted;
+    // What is wrong on one rank alone, all ranks are told.
+    place.context.agree("making an allreduce", [&] {
+      required(allreduce, "where to put the allreduce");
+      if (count < 0) throw Error(ErrorKind::usage, std::to_string(count) + " elements to reduce");
+      if (count > 0) required(static_cast<std::byte*>(data), "the elements' data");
+      with_type(type, [](auto /*element*/) {});
+      wanted = options_of(operation, options);
+    });
     with_type(type, [&]<class T>(T) {
       place.on_space([&]<class Space>(const Space& space) {
         using View = Kokkos::View<T*, typename Space::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
         const View elements(static_cast<T*>(data), static_cast<std::size_t>(count));
-        made =
-            new selvage_allreduce{place,
-                                  Allreduce(space, place.context, options_of(operation, options), elements),
-                                  std::nullopt,
-                                  {}};
+        *allreduce =
+            new selvage_allreduce{place, Allreduce(space, place.context, wanted, elements), std::nullopt, {}};
       });
     });
   });

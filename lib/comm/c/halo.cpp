@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -86,23 +87,30 @@ GridOptions<D> options_of(const selvage_grid_options& options) {
 template <int D>
 Box<D> box_of(const std::int64_t* begin, const std::int64_t* end) {
   Box<D> box;
-  std::copy_n(&required(begin, "the box's begin"), D, box.begin.begin());
-  std::copy_n(&required(end, "the box's end"), D, box.end.begin());
+  std::copy_n(begin, D, box.begin.begin());
+  std::copy_n(end, D, box.end.begin());
   return box;
 }
 
 /// make(std::integral_constant<int, D>) for the number of axes.
+/// \param check  throws what is wrong on this rank
 template <class Make>
-AnyGrid grid_of(int axes, const Make& make) {
+AnyGrid grid_of(const Context& context, const selvage_grid_options* options,
+                const std::function<void()>& check, const Make& make) {
+  int axes = 0;
+  context.agree("making a grid", [&] {
+    axes = required(options, "the grid's options").axes;
+    if (axes < 1 || axes > 3)
+      throw Error(ErrorKind::usage, "a grid of " + std::to_string(axes) + " axes; there are grids of 1 to 3");
+    check();
+  });
   switch (axes) {
     case 1:
       return make(std::integral_constant<int, 1>());
     case 2:
       return make(std::integral_constant<int, 2>());
-    case 3:
-      return make(std::integral_constant<int, 3>());
     default:
-      throw Error(ErrorKind::usage, "a grid of " + std::to_string(axes) + " axes; there are grids of 1 to 3");
+      return make(std::integral_constant<int, 3>());
   }
 }
 
@@ -140,26 +148,30 @@ detail::Field field_of(const selvage_field& field, int number, int axes, bool on
   return made;
 }
 
-selvage_halo* create_halo(const selvage_grid& grid, const selvage_halo_options& options, int count,
+selvage_halo* create_halo(const selvage_grid& grid, const selvage_halo_options* options, int count,
                           const selvage_field* fields) {
-  if (count < 1) throw Error(ErrorKind::usage, "a halo of " + std::to_string(count) + " fields");
-  required(fields, "the list of fields");
   std::unique_ptr<selvage_halo> made;
   std::visit(
       [&]<int D>(const Grid<D>& cells) {
         std::vector<detail::Field> raw;
         std::vector<std::size_t> element_bytes;
-        for (int f = 0; f < count; ++f) {
-          raw.push_back(field_of(fields[f], f, D, grid.place.device.has_value()));
-          element_bytes.push_back(fields[f].element_bytes);
-        }
+        HaloOptions<D> wanted;
+        // What is wrong on one rank alone, all ranks are told.
+        grid.place.context.agree("making a halo", [&] {
+          wanted = options_of<D>(required(options, "the halo's options"));
+          if (count < 1) throw Error(ErrorKind::usage, "a halo of " + std::to_string(count) + " fields");
+          const selvage_field* const first = &required(fields, "the list of fields");
+          for (int f = 0; f < count; ++f) {
+            raw.push_back(field_of(first[f], f, D, grid.place.device.has_value()));
+            element_bytes.push_back(first[f].element_bytes);
+          }
+        });
         grid.place.on_space([&](const auto& space) {
-          made.reset(
-              new selvage_halo{grid.place,
-                               std::move(element_bytes),
-                               detail::RawHalo::make(space, cells, options_of<D>(options), std::move(raw)),
-                               std::nullopt,
-                               {}});
+          made.reset(new selvage_halo{grid.place,
+                                      std::move(element_bytes),
+                                      detail::RawHalo::make(space, cells, wanted, std::move(raw)),
+                                      std::nullopt,
+                                      {}});
         });
       },
       grid.grid);
@@ -218,10 +230,10 @@ selvage_status selvage_grid_create(const selvage_context* context, const selvage
                                    selvage_grid** grid) {
   return guarded([&] {
     const Place& place = required(context, "the context").place;
-    const auto& wanted = required(options, "the grid's options");
-    required(grid, "where to put the grid") = new selvage_grid{
-        place, grid_of(wanted.axes,
-                       [&](auto axes) { return Grid<axes()>(place.context, options_of<axes()>(wanted)); })};
+    const auto check = [&] { required(grid, "where to put the grid"); };
+    *grid = new selvage_grid{place, grid_of(place.context, options, check, [&](auto axes) {
+                               return Grid<axes()>(place.context, options_of<axes()>(*options));
+                             })};
   });
 }
 selvage_status selvage_grid_create_of_boxes(const selvage_context* context,
@@ -229,11 +241,15 @@ selvage_status selvage_grid_create_of_boxes(const selvage_context* context,
                                             const int64_t* end, selvage_grid** grid) {
   return guarded([&] {
     const Place& place = required(context, "the context").place;
-    const auto& wanted = required(options, "the grid's options");
-    required(grid, "where to put the grid") = new selvage_grid{
-        place, grid_of(wanted.axes, [&](auto axes) {
-          return Grid<axes()>(place.context, options_of<axes()>(wanted), box_of<axes()>(begin, end));
-        })};
+    const auto check = [&] {
+      required(grid, "where to put the grid");
+      required(begin, "the box's begin");
+      required(end, "the box's end");
+    };
+    *grid = new selvage_grid{place, grid_of(place.context, options, check, [&](auto axes) {
+                               return Grid<axes()>(place.context, options_of<axes()>(*options),
+                                                   box_of<axes()>(begin, end));
+                             })};
   });
 }
 void selvage_grid_destroy(selvage_grid* grid) {
@@ -269,8 +285,7 @@ selvage_status selvage_grid_neighbour(const selvage_grid* grid, const int* direc
 selvage_status selvage_halo_create(const selvage_grid* grid, const selvage_halo_options* options, int count,
                                    const selvage_field* fields, selvage_halo** halo) {
   return guarded([&] {
-    required(halo, "where to put the halo") =
-        create_halo(required(grid, "the grid"), required(options, "the halo's options"), count, fields);
+    required(halo, "where to put the halo") = create_halo(required(grid, "the grid"), options, count, fields);
   });
 }
 void selvage_halo_destroy(selvage_halo* halo) {

@@ -110,20 +110,26 @@ using namespace selvage::c;
 using selvage::Error;
 using selvage::ErrorKind;
 using selvage::ListHalo;
+using selvage::ListOptions;
 
 selvage_status selvage_list_create(const selvage_context* context, int64_t owned, int64_t entries,
                                    const int64_t* ids, const int* ranks, const selvage_list_options* options,
                                    selvage_list** list) {
   return guarded([&] {
     const Place& place = required(context, "the context").place;
-    selvage_list*& made = required(list, "where to put the list");
-    check_entries(entries, ids, ranks);
+    ListOptions wanted;
+    // What is wrong on one rank alone, all ranks are told.
+    place.context.agree("making a list", [&] {
+      required(list, "where to put the list");
+      check_entries(entries, ids, ranks);
+      wanted = options_of(options);
+    });
     place.on_space([&]<class Space>(const Space& space) {
       const auto count = static_cast<std::size_t>(entries);
-      made = new selvage_list{
+      *list = new selvage_list{
           place,
           ListHalo(space, place.context, owned, Unmanaged<const std::int64_t, Space>(ids, count),
-                   Unmanaged<const int, Space>(ranks, count), options_of(options)),
+                   Unmanaged<const int, Space>(ranks, count), wanted),
           {}};
     });
   });

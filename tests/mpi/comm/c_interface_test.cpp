@@ -471,6 +471,32 @@ TEST_P(CInterface, SaysWhatIsWrongWithACall) {
       fails(selvage_halo_exchange(halo.get(), 1, &third), SELVAGE_USAGE, "field 2 of a halo of 1 fields"));
 }
 
+TEST_P(CInterface, TellsAllRanksWhatIsWrongOnOne) {
+  ASSERT_NO_FATAL_FAILURE(make_grid());
+  const int last = size - 1;
+  Array<double> u(GetParam(), elements());
+  selvage_field field = field_of(u);
+  if (rank == last) field.data = nullptr;
+  const selvage_halo_options options = halo_options();
+  selvage_halo* no_halo = nullptr;
+  EXPECT_TRUE(fails(selvage_halo_create(grid.get(), &options, 1, &field, &no_halo), SELVAGE_USAGE,
+                    "field 0 has no data"));
+  selvage_allreduce* no_allreduce = nullptr;
+  EXPECT_TRUE(fails(selvage_allreduce_create(context.get(), rank == last ? nullptr : u.data(), 1,
+                                             SELVAGE_DOUBLE, SELVAGE_SUM, nullptr, &no_allreduce),
+                    SELVAGE_USAGE, "the elements' data is NULL"));
+  selvage_list* no_list = nullptr;
+  EXPECT_TRUE(
+      fails(selvage_list_create(context.get(), 1, rank == last ? -1 : 0, nullptr, nullptr, nullptr, &no_list),
+            SELVAGE_USAGE, "a list of -1 entries"));
+  selvage_grid_options cells{};
+  cells.axes = rank == last ? 0 : 1;
+  cells.cells[0] = 100;
+  selvage_grid* no_grid = nullptr;
+  EXPECT_TRUE(fails(selvage_grid_create(context.get(), &cells, &no_grid), SELVAGE_USAGE, "a grid of 0 axes"));
+  EXPECT_EQ(no_grid, nullptr);
+}
+
 std::vector<selvage_memory> memories() {
   if (has_device_memory) return {SELVAGE_HOST, SELVAGE_DEVICE};
   return {SELVAGE_HOST};
