@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2013,SC2154 # words are wanted, not lines; and what the caller sets
 # Sourced by tests that end or stop single ranks of a running program, after program.sh. They start the launcher in the
 # background and put its process id in $launcher_pid.
 
