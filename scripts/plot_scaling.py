@@ -43,15 +43,21 @@ def ideal_of(figure):
     return next((ideal for start, ideal in IDEALS.items() if figure.startswith(start)), None)
 
 
+def picture_of(figure):
+    """Shares stand apart from times: "jacobi", "jacobi-weak"."""
+    parts = figure.split("/")
+    return "-".join(parts[:2]) if figure.startswith(SHARES) else parts[0]
+
+
 def read_figures(paths):
-    """{(hardware, app, unit of ranks): {figure: {ranks: (value, unit, better)}}} of figures of two or more numbers of ranks."""
+    """{(hardware, picture, unit of ranks): {figure: {ranks: (value, unit, better)}}} of figures of two or more numbers of ranks."""
     groups = {}
     for path in paths:
         for record in benchmark_records.read(path):
             match = COUNT.search(record["name"])
             figure = COUNT.sub("", record["name"])
             if match and ideal_of(figure) and not is_of_others(record):
-                group = groups.setdefault((record["hardware"], figure.split("/")[0], match["unit"]), {})
+                group = groups.setdefault((record["hardware"], picture_of(figure), match["unit"]), {})
                 group.setdefault(figure, {})[int(match["ranks"])] = (record["value"], record["unit"], record["better"])
     for group in groups.values():
         add_ones(group)
@@ -117,7 +123,7 @@ def draw_values(axes, name, by_ranks, color):
 
 
 def plot_scaling(paths, out_dir, save):
-    """One picture per hardware and app: scaling-<hardware>-<app>.png, of ranks on hosts with -ranks."""
+    """scaling-<hardware>-<app>.png, of ranks on hosts with -ranks."""
     written = []
     for key, group in read_figures(paths).items():
         hardware, app, unit = key
