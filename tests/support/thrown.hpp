@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -79,9 +80,13 @@ class ShortTimeout {
   const ScopedVariable variable_{"SELVAGE_TIMEOUT_MS", short_timeout_ms.c_str()};
 };
 
-/// Contexts that are made while it lives have that limit, and the usual one for what comes after set-up.
+/// Contexts that are made while it lives have that limit, and a longer one for what comes after set-up.
 class ShortSetupTimeout {
-  const ScopedVariable variable_{"SELVAGE_SETUP_TIMEOUT_MS", short_setup_timeout_ms.c_str()};
+  static constexpr int usual_ms = 30'000;
+  const ScopedVariable setup_{"SELVAGE_SETUP_TIMEOUT_MS", short_setup_timeout_ms.c_str()};
+  // Where all is slow, the usual one may be shorter.
+  const ScopedVariable others_{"SELVAGE_TIMEOUT_MS",
+                               std::to_string(std::max(usual_ms, limit_ms(3000))).c_str()};
 };
 
 }  // namespace selvage::test
