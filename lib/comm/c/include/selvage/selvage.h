@@ -2,8 +2,9 @@
  *
  * Every function but selvage_message(), the functions that only read a handle, and those that destroy one returns a
  * selvage_status. After any other than SELVAGE_SUCCESS, selvage_message() is the reason, and what the function would have
- * written through its pointers is unchanged. Collective functions are called by all ranks of the context, in one order; what is wrong
- * with the arguments of one rank fails on all, but for a handle that is NULL.
+ * written through its pointers is unchanged. Collective functions are called by all ranks of the context, in one order. Where
+ * one rank makes a grid, halo, list or allreduce with wrong arguments, the call fails on all ranks, unless a handle is NULL. The
+ * arguments of other calls are checked on each rank by itself.
  *
  * Handles are used by one thread at a time. Destroy them in the opposite order of their making, all before selvage_finalize()
  * and MPI_Finalize(); destroying is collective. NULL may be destroyed.
