@@ -265,32 +265,5 @@ TEST_P(StartFinish, LeavesTheGridsCommunicatorToItsUser) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(SharedMemory, IsGivenBackOnceAndOnlyByItsContext) {
-  const Context context(MPI_COMM_WORLD);
-  const Context other(MPI_COMM_WORLD);
-  void* block = context.allocate_shared(100);
-  int elsewhere = 0;
-  EXPECT_EQ(thrown_by([&] { context.deallocate_shared(&elsewhere); })->kind(), ErrorKind::usage);
-  EXPECT_EQ(thrown_by([&] { other.deallocate_shared(block); })->kind(), ErrorKind::usage);
-  EXPECT_NO_THROW(context.deallocate_shared(block));
-  EXPECT_EQ(thrown_by([&] { context.deallocate_shared(block); })->kind(), ErrorKind::usage);
-}
-
-TEST(SharedMemory, OfAViewIsGivenBackAfterItsHaloExchange) {
-  const Context context(MPI_COMM_WORLD);
-  const Grid<1> grid(context, {.cells = {64}, .periodic = {true}});
-  const HaloCase<1> ring{"ring", {64}, {true}, 2, true};
-  for (int round = 0; round < 20; ++round) {
-    const TestField<FieldKind<1, double, Kokkos::LayoutRight, 0>> field(grid, ring.width, Home::shared);
-    {
-      HaloExchange halo(Space(), grid, {.width = ring.width}, field.view());
-      fill(field, grid, ring.width, 0, round);
-      halo.exchange(Space(), field.view());
-      ASSERT_EQ(on_all_ranks(count_wrong(field, grid, ring, 0, round)), 0);
-    }
-    if (on_host) context.deallocate_shared(field.view().data());
-  }
-}
-
 }  // namespace
 }  // namespace selvage::test

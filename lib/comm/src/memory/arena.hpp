@@ -41,6 +41,9 @@ class Arena {
 
   /// Zeroed and page-aligned. \throws Error{io}
   [[nodiscard]] std::byte* allocate(std::size_t bytes);
+  /// The same, with owners: the last of them gives it back. They keep the arena. \throws Error{io}
+  [[nodiscard]] static std::shared_ptr<void> allocate_owned(const std::shared_ptr<Arena>& arena,
+                                                            std::size_t bytes);
   /// \throws Error{usage} for what allocate() did not give
   void deallocate(const void* block);
   /// The name of [data, data + bytes) if one block holds all of it.
@@ -52,7 +55,10 @@ class Arena {
     std::uint64_t inode;
     std::uint64_t id;
     std::unique_ptr<Mapping> mapping;
+    bool is_owned = false;
   };
+
+  void erase(const void* block);
 
   mutable std::mutex mutex_;
   std::map<std::uintptr_t, Segment> segments_;  // by first address

@@ -162,9 +162,9 @@ void ContextState::probe_mappings() {
   SharedRange mine;
   std::string refusal;
   try {
-    entered_ = reinterpret_cast<Flag*>(arena_.allocate(sizeof(Flag)));
+    entered_ = reinterpret_cast<Flag*>(arena_->allocate(sizeof(Flag)));
     release_epoch(*entered_, 1);
-    mine = *arena_.find(entered_, sizeof(Flag));
+    mine = *arena_->find(entered_, sizeof(Flag));
   } catch (const Error& error) {
     refusal = error.message();
   }
@@ -245,7 +245,7 @@ void ContextState::require_own_device(const Field& field) const {
 
 std::optional<SharedRange> ContextState::name_memory(const void* data, std::size_t bytes,
                                                      MemoryKind memory) const {
-  return memory == MemoryKind::host ? arena_.find(data, bytes) : name_device_memory(data, bytes);
+  return memory == MemoryKind::host ? arena_->find(data, bytes) : name_device_memory(data, bytes);
 }
 
 Tags::~Tags() {

@@ -90,7 +90,9 @@ class ContextState {
   [[nodiscard]] std::chrono::milliseconds planning_timeout() const { return planning_timeout_; }
   /// Whether a waiting rank must give its core away.
   [[nodiscard]] bool yields() const { return yields_; }
-  [[nodiscard]] Arena& arena() { return arena_; }
+  [[nodiscard]] Arena& arena() { return *arena_; }
+  /// For blocks that may outlive the Context.
+  [[nodiscard]] const std::shared_ptr<Arena>& shared_arena() const { return arena_; }
   [[nodiscard]] PeerMappings& mappings() { return mappings_; }
   /// Why ranks of one physical host can't map each other's memory of a kind; empty when they can.
   [[nodiscard]] const std::string& mapping_refusal(MemoryKind memory) const {
@@ -215,7 +217,7 @@ class ContextState {
   std::chrono::milliseconds planning_timeout_;
   topo::Machine machine_;
   bool yields_ = true;
-  Arena arena_;
+  std::shared_ptr<Arena> arena_ = std::make_shared<Arena>();
   PeerMappings mappings_;
   std::string mapping_refusal_;
   std::string device_mapping_refusal_;

@@ -2,6 +2,7 @@
 
 #include <selvage/comm/box.hpp>
 #include <selvage/comm/context.hpp>
+#include <selvage/comm/detail/managed_view.hpp>
 #include <selvage/topo/traffic.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -122,12 +123,11 @@ class Grid {
   /// The process grid and how ranks lie on it, and why; one line.
   [[nodiscard]] std::string explain() const;
 
-  /// A zeroed View of this rank's box and its ghosts, in memory that the peers of this host can map.
+  /// A zeroed, managed View of this rank's box and its ghosts, in memory that the peers of this host can map.
   ///
   /// Extents are box().extent(axis) + width[axis].low + width[axis].high, then `components` if it isn't 0
-  /// (rank D+1). The first cell of the box is at index width[axis].low. Host memory belongs to the Context
-  /// and lives as long as it or until context().deallocate_shared(view.data()); device memory is an ordinary
-  /// managed View, on the Context's GPU. Not collective.
+  /// (rank D+1). The first cell of the box is at index width[axis].low. The memory lives until the last copy
+  /// of the View is gone, and may outlive the Context; on GPUs it is the Context's GPU's. Not collective.
   /// \throws Error{usage} for a negative width, Error{io} for more than the host's memory
   template <class T, class Layout = void, class MemorySpace = Kokkos::DefaultExecutionSpace::memory_space>
   [[nodiscard]] auto allocate(const std::string& label, const Width<D>& width) const {
@@ -179,7 +179,8 @@ auto Grid<D>::allocate_view(const std::string& label, const Width<D>& width, std
       extent_with_ghosts(static_cast<int>(Axis), width, components)...};
   [[maybe_unused]] const std::size_t bytes = detail::view_bytes(extents, sizeof(T));
   if constexpr (std::is_same_v<MemorySpace, Kokkos::HostSpace>) {
-    return View(static_cast<T*>(context_.allocate_shared(bytes)), extents[Axis]...);
+    return detail::managed_view<View>(label, detail::allocate_view_block(*context_.state(), bytes),
+                                      extents[Axis]...);
   } else {
     const detail::DeviceScope scope(context_.device());
     const auto* space = context_.space_as<typename MemorySpace::execution_space>();
