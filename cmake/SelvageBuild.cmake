@@ -131,6 +131,8 @@ function(selvage_library target component)
   set_target_properties(
     ${target} PROPERTIES EXPORT_NAME ${component} OUTPUT_NAME selvage_${component} VERSION ${Selvage_VERSION}
                          SOVERSION ${Selvage_VERSION_MAJOR}.${Selvage_VERSION_MINOR})
+  # Where they are shared, they find each other beside themselves.
+  set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
   # Everything that find_package(Selvage) leads to is one install component, so that it needs no program to be built.
   install(
     TARGETS ${target}
