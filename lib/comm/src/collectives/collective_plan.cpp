@@ -97,9 +97,22 @@ void CollectivePlan::require_sound(const Executor& executor, const AllreduceOpti
     throw Error(ErrorKind::usage,
                 fmt::format("{} has gaps between its elements: {} {} needs one that is contiguous",
                             name_of(elements_), article(flow_.kind), to_string(flow_.kind)));
+  if (flow_.combines()) require_meaning(options.operation);
   if (flow_.root < 0 || flow_.root >= context_->size())
     throw Error(ErrorKind::usage, fmt::format("the root of a {} is rank {} of {}", to_string(flow_.kind),
                                               flow_.root, counted(context_->size(), "rank")));
+}
+
+void CollectivePlan::require_meaning(ReduceOperation operation) const {
+  const bool is_sum = operation == ReduceOperation::sum;
+  if (elements_.kind == ValueKind::complex_number && !is_sum && operation != ReduceOperation::average)
+    throw Error(ErrorKind::unsupported,
+                fmt::format("{} holds complex numbers: sum and average combine them, {} doesn't",
+                            name_of(elements_), to_string(operation)));
+  if (elements_.kind == ValueKind::unsigned_integer && !is_sum && operation != ReduceOperation::product)
+    throw Error(ErrorKind::unsupported,
+                fmt::format("{} holds unsigned integers: sum and product combine them, {} doesn't",
+                            name_of(elements_), to_string(operation)));
 }
 
 ElementRange CollectivePlan::part(int rank) const {
@@ -107,7 +120,8 @@ ElementRange CollectivePlan::part(int rank) const {
     throw Error(ErrorKind::usage, fmt::format("the part of rank {} of {}, shared by {}", rank,
                                               name_of(elements_), counted(context_->size(), "rank")));
   const Part part = part_of(elements_.count, rank, context_->size());
-  return {part.begin, part.count};
+  // Parts begin at multiples of 64 elements.
+  return {part.begin / elements_.per_value(), part.count / elements_.per_value()};
 }
 
 void CollectivePlan::require_same_everywhere(const AllreduceOptions& options) const {
@@ -116,10 +130,11 @@ void CollectivePlan::require_same_everywhere(const AllreduceOptions& options) co
     int value;
     std::function<std::string(int)> text = [](int number) { return std::to_string(number); };
   };
+  const std::int64_t count = elements_.count / elements_.per_value();
   const std::array facts{
       Fact{"the root", flow_.root},
-      Fact{"the number of elements", static_cast<int>(elements_.count & 0x7fffffff)},
-      Fact{"the number of elements, in units of 2^31", static_cast<int>(elements_.count >> 31)},
+      Fact{"the number of elements", static_cast<int>(count & 0x7fffffff)},
+      Fact{"the number of elements, in units of 2^31", static_cast<int>(count >> 31)},
       Fact{"the element type", static_cast<int>(elements_.type),
            [](int value) { return std::string(to_string(static_cast<ElementType>(value))); }},
       Fact{"the operation", static_cast<int>(options.operation),

@@ -30,12 +30,15 @@ class CollectivePlan {
   [[nodiscard]] std::string explain() const;
   [[nodiscard]] std::int64_t bytes_between_hosts() const;
   /// \throws Error{usage}
+  /// In values of the View.
   [[nodiscard]] ElementRange part(int rank) const;
   [[nodiscard]] PublicCall public_call() const { return context_->public_call(); }
 
  private:
   [[nodiscard]] std::string purpose() const;
   void require_sound(const Executor& executor, const AllreduceOptions& options) const;
+  /// \throws Error{unsupported} for an operation that these values don't have
+  void require_meaning(ReduceOperation operation) const;
   void require_same_everywhere(const AllreduceOptions& options) const;
   /// Collective: whether all ranks' elements lie in memory that other ranks can map.
   [[nodiscard]] bool has_mapped_views() const;

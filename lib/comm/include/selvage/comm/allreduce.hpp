@@ -11,6 +11,9 @@ namespace selvage {
 /// algorithm nor size nor timing, and are the same on all ranks. AllreduceOptions::allow_reordering allows another order, on which
 /// they depend.
 ///
+/// Values: double, float, 16-bit floats (Half, Bfloat16, Kokkos' own), integers of 32 and 64 bits, and complex numbers of double or
+/// float (Kokkos' and std's). Complex numbers have sum and average, unsigned integers sum and product.
+///
 /// Source: Faraji, thesis ch. 3 and 4; Temucin et al. (Selvage mechanisms B1 to B5, B7), with epochs
 /// for their toggled flags.
 class Allreduce : public Collective {
@@ -19,7 +22,7 @@ class Allreduce : public Collective {
   /// \param space  the instance is only used during the call
   /// \param view   of any rank, contiguous, with the same number of elements (0 or more) and type on all ranks
   /// \throws Error{usage} on every rank, for a View with gaps, and elements or options that differ between ranks;
-  ///         Error{unsupported}: a forced algorithm that isn't possible, and why; Error{input}: a table named by
+  ///         Error{unsupported}: an operation that the values don't have, or a forced algorithm that isn't possible, and why; Error{input}: a table named by
   ///         SELVAGE_ALLREDUCE_TABLE that can't be read, unless an algorithm is forced
   template <class Space, class View>
   Allreduce(const Space& space, const Context& context, const AllreduceOptions& options, const View& view)

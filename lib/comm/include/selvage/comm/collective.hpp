@@ -69,8 +69,8 @@ class Collective {
   template <class Space, class View>
   Collective(const Space& space, const Context& context, const AllreduceOptions& options, const View& view,
              const detail::Flow& flow)
-      : plan_(make_plan(detail::KokkosExecutor<Space>(space), context, options,
-                        detail::describe_elements(view), flow)) {
+      : plan_(make_plan(detail::KokkosExecutor<Space>(space), context, options, detail::describe_values(view),
+                        flow)) {
     static_assert(Kokkos::SpaceAccessibility<Space, typename View::memory_space>::accessible,
                   "the execution space can't reach the View's memory space");
   }

@@ -27,13 +27,20 @@ enum class ElementType { fp64, fp32, fp16, bf16, int32, int64 };
   }
 }
 
-/// A consecutive run of elements.
+/// A consecutive run of elements; of complex numbers, each is one.
 struct ElementRange {
   std::int64_t begin = 0;
   std::int64_t count = 0;
 };
 
 namespace detail {
+
+/// What a value of a View is, beside one element.
+enum class ValueKind {
+  number,            ///< just that
+  complex_number,    ///< two elements; they are added, no more
+  unsigned_integer,  ///< a signed one in all but its order and its division
+};
 
 /// A contiguous View as the elements it holds.
 struct Elements {
@@ -42,6 +49,9 @@ struct Elements {
   std::int64_t count = 0;
   ElementType type = ElementType::fp64;
   MemoryKind memory = MemoryKind::host;
+  ValueKind kind = ValueKind::number;
+
+  [[nodiscard]] std::int64_t per_value() const { return kind == ValueKind::complex_number ? 2 : 1; }
 };
 
 }  // namespace detail

@@ -6,6 +6,8 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <complex>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -44,25 +46,56 @@ struct ElementTypeOf<T> : KnownElementType<ElementType::fp16> {};
 template <KokkosBhalf T>
 struct ElementTypeOf<T> : KnownElementType<ElementType::bf16> {};
 
+/// What a collective combines of values that are no elements themselves.
+template <class T>
+struct ElementsOfValue {
+  using type = T;
+  static constexpr ValueKind kind = ValueKind::number;
+};
+template <std::floating_point T>
+struct ElementsOfValue<Kokkos::complex<T>> {
+  using type = T;
+  static constexpr ValueKind kind = ValueKind::complex_number;
+};
+template <std::floating_point T>
+struct ElementsOfValue<std::complex<T>> : ElementsOfValue<Kokkos::complex<T>> {};
+/// All integers of 32 and 64 bits, long long too.
+template <std::integral T>
+requires(sizeof(T) == 4 || sizeof(T) == 8) struct ElementsOfValue<T> {
+  using type = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  static constexpr ValueKind kind = std::is_signed_v<T> ? ValueKind::number : ValueKind::unsigned_integer;
+};
+
 template <class View>
-Elements describe_elements(const View& view) {
-  using Value = typename View::non_const_value_type;
+Elements describe_values(const View& view) {
+  using Value = ElementsOfValue<typename View::non_const_value_type>;
   static_assert(Kokkos::is_view_v<View>, "selvage moves and reduces Kokkos::Views");
   static_assert(!std::is_const_v<typename View::value_type>,
                 "a collective in place needs a View that it can write");
-  static_assert(ElementTypeOf<Value>::is_known,
-                "elements can be double, float, selvage::Half, selvage::Bfloat16, Kokkos' half types, "
-                "int32_t or int64_t");
-  return {.label = view.label(),
-          .data = reinterpret_cast<std::byte*>(view.data()),
-          .count = view.span_is_contiguous() ? static_cast<std::int64_t>(view.size()) : -1,
-          .type = ElementTypeOf<Value>::value,
-          .memory = memory_kind<View>()};
+  static_assert(ElementTypeOf<typename Value::type>::is_known,
+                "values can be double, float, complex numbers of these, selvage::Half, selvage::Bfloat16, "
+                "Kokkos' half types, and integers of 32 or 64 bits");
+  Elements elements{.label = view.label(),
+                    .data = reinterpret_cast<std::byte*>(view.data()),
+                    .count = view.span_is_contiguous() ? static_cast<std::int64_t>(view.size()) : -1,
+                    .type = ElementTypeOf<typename Value::type>::value,
+                    .memory = memory_kind<View>(),
+                    .kind = Value::kind};
+  if (elements.count > 0) elements.count *= elements.per_value();
+  return elements;
 }
 
 template <OffsetView View>
+Elements describe_values(const View& view) {
+  return describe_values(view.view());
+}
+
+template <class View>
 Elements describe_elements(const View& view) {
-  return describe_elements(view.view());
+  static_assert(ElementTypeOf<typename View::non_const_value_type>::is_known,
+                "elements can be double, float, selvage::Half, selvage::Bfloat16, Kokkos' half types, "
+                "int32_t or int64_t");
+  return describe_values(view);
 }
 
 }  // namespace selvage::detail

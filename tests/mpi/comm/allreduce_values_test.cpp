@@ -1,0 +1,168 @@
+#include "allreduce_elements.hpp"
+#include "thrown.hpp"
+
+#include <selvage/comm/allreduce.hpp>
+#include <selvage/comm/collectives.hpp>
+
+#include <Kokkos_Core.hpp>
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <complex>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+
+namespace selvage::test {
+namespace {
+
+using Operation = ReduceOperation;
+
+/// Values that are no elements themselves: complex numbers and other integers.
+class AllreduceValues : public testing::TestWithParam<std::optional<AllreduceAlgorithm>> {
+ protected:
+  static constexpr int length = 1003;
+
+  [[nodiscard]] AllreduceOptions options(Operation operation = Operation::sum) const {
+    return {.operation = operation, .algorithm = GetParam()};
+  }
+  [[nodiscard]] int ranks() const { return context_.size(); }
+
+  template <class T>
+  [[nodiscard]] Kokkos::View<T*, Space> filled(const std::function<T(int, int)>& value) const {
+    Kokkos::View<T*, Space> view("values", length);
+    const Kokkos::View<T*, Kokkos::HostSpace> host("host", length);
+    for (int i = 0; i < length; ++i) host(i) = value(context_.rank(), i);
+    Kokkos::deep_copy(Space(), view, host);
+    Space().fence();
+    return view;
+  }
+  template <class T>
+  void expect(const Kokkos::View<T*, Space>& view, const std::function<T(int)>& value) const {
+    const Kokkos::View<T*, Kokkos::HostSpace> host("host", length);
+    Kokkos::deep_copy(Space(), host, view);
+    Space().fence();
+    int wrong = 0;
+    for (int i = 0; i < length; ++i) wrong += host(i) == value(i) ? 0 : 1;
+    EXPECT_EQ(wrong, 0) << "of " << length;
+  }
+
+  /// Sums and averages that every type holds exactly.
+  template <class Complex>
+  void expect_complex() const {
+    using Real = typename Complex::value_type;
+    const auto value = [](int rank, int i) {
+      return Complex(static_cast<Real>(rank + 1) * static_cast<Real>(i % 7),
+                     static_cast<Real>(i - 12 * (rank + 1)));
+    };
+    // The sum of rank + 1 over all ranks.
+    const int factor = ranks() * (ranks() + 1) / 2;
+    const auto sum = [&](int i) {
+      return Complex(static_cast<Real>(factor * (i % 7)), static_cast<Real>(ranks() * i - 12 * factor));
+    };
+    const auto view = filled<Complex>(value);
+    Allreduce allreduce(Space(), context_, options(), view);
+    allreduce.run(Space());
+    expect<Complex>(view, sum);
+
+    const auto same = filled<Complex>([](int, int i) { return Complex(static_cast<Real>(i), Real(-3)); });
+    Allreduce average(Space(), context_, options(Operation::average), same);
+    average.run(Space());
+    expect<Complex>(same, [](int i) { return Complex(static_cast<Real>(i), Real(-3)); });
+  }
+
+  const Context context_{MPI_COMM_WORLD};
+};
+
+INSTANTIATE_TEST_SUITE_P(Algorithms, AllreduceValues,
+                         testing::Values(std::optional<AllreduceAlgorithm>(), AllreduceAlgorithm::mpi),
+                         [](const auto& tested) { return tested.param ? "mpi" : "chosen"; });
+
+TEST_P(AllreduceValues, ComplexNumbers) {
+  expect_complex<Kokkos::complex<double>>();
+  expect_complex<Kokkos::complex<float>>();
+  expect_complex<std::complex<double>>();
+}
+
+TEST_P(AllreduceValues, UnsignedIntegersWrap) {
+  const auto view = filled<std::uint32_t>([](int rank, int i) {
+    return std::numeric_limits<std::uint32_t>::max() - static_cast<std::uint32_t>(rank * i);
+  });
+  Allreduce sum(Space(), context_, options(), view);
+  sum.run(Space());
+  const auto n = static_cast<std::uint32_t>(ranks());
+  expect<std::uint32_t>(view,
+                        [&](int i) { return 0U - n - n * (n - 1) / 2 * static_cast<std::uint32_t>(i); });
+
+  const auto wide = filled<std::uint64_t>(
+      [](int, int i) { return (std::uint64_t{1} << 63) + static_cast<std::uint64_t>(i); });
+  Allreduce product(Space(), context_, options(Operation::product), wide);
+  product.run(Space());
+  expect<std::uint64_t>(wide, [&](int i) {
+    std::uint64_t expected = 1;
+    for (int rank = 0; rank < ranks(); ++rank)
+      expected *= (std::uint64_t{1} << 63) + static_cast<std::uint64_t>(i);
+    return expected;
+  });
+}
+
+TEST_P(AllreduceValues, LongLongHasAllOperations) {
+  const auto view =
+      filled<long long>([](int rank, int i) { return (rank == 0 ? -1LL : 1LL) * (i + 1) * 5'000'000'000LL; });
+  Allreduce min(Space(), context_, options(Operation::min), view);
+  min.run(Space());
+  expect<long long>(view, [](int i) { return -(i + 1) * 5'000'000'000LL; });
+}
+
+TEST_P(AllreduceValues, PartsAreCountedInValues) {
+  using Complex = Kokkos::complex<double>;
+  const auto view = filled<Complex>([](int rank, int i) { return Complex(rank + 1, i); });
+  ReduceScatter scatter(Space(), context_, options(), view);
+  scatter.run(Space());
+  AllGather gather(Space(), context_, options(), view);
+  std::int64_t end = 0;
+  for (int rank = 0; rank < ranks(); ++rank) {
+    EXPECT_EQ(scatter.part(rank).begin, end);
+    EXPECT_EQ(gather.part(rank).begin, end);
+    end += scatter.part(rank).count;
+  }
+  EXPECT_EQ(end, length);
+  gather.run(Space());
+  expect<Complex>(view, [&](int i) { return Complex(ranks() * (ranks() + 1) / 2, ranks() * i); });
+}
+
+TEST_P(AllreduceValues, AreMovedWhateverTheyHold) {
+  const auto view = filled<std::uint64_t>(
+      [](int rank, int i) { return ~std::uint64_t{0} - static_cast<std::uint64_t>(rank * 10 + i); });
+  // Nothing is combined, so any operation will do.
+  Broadcast broadcast(Space(), context_, options(Operation::max), view, ranks() - 1);
+  broadcast.run(Space());
+  expect<std::uint64_t>(
+      view, [&](int i) { return ~std::uint64_t{0} - static_cast<std::uint64_t>((ranks() - 1) * 10 + i); });
+}
+
+TEST_P(AllreduceValues, RefuseOperationsThatTheyDontHave) {
+  const Kokkos::View<Kokkos::complex<double>*, Space> spectrum("spectrum", 4);
+  const Kokkos::View<std::uint32_t*, Space> counts("counts", 4);
+  for (const Operation operation : {Operation::min, Operation::max, Operation::product}) {
+    const std::string message = message_on_all_ranks(
+        ErrorKind::unsupported, [&] { Allreduce(Space(), context_, options(operation), spectrum); });
+    EXPECT_NE(message.find("\"spectrum\" holds complex numbers: sum and average combine them, " +
+                           std::string(to_string(operation)) + " doesn't"),
+              std::string::npos)
+        << message;
+  }
+  for (const Operation operation : {Operation::min, Operation::max, Operation::average}) {
+    const std::string message = message_on_all_ranks(
+        ErrorKind::unsupported, [&] { Reduce(Space(), context_, options(operation), counts, 0); });
+    EXPECT_NE(message.find("\"counts\" holds unsigned integers: sum and product combine them, " +
+                           std::string(to_string(operation)) + " doesn't"),
+              std::string::npos)
+        << message;
+  }
+}
+
+}  // namespace
+}  // namespace selvage::test
