@@ -106,6 +106,15 @@ function(selvage_precompile target)
   endif()
 endfunction()
 
+# selvage_fortran_defaults(target): standard and warnings of a target in Fortran.
+function(selvage_fortran_defaults target)
+  if(CMAKE_Fortran_COMPILER_ID STREQUAL GNU)
+    # Tests compare numbers that are exact.
+    target_compile_options(${target} PRIVATE -std=f2018 -Wall -Wextra -Wno-compare-reals)
+  endif()
+  set_target_properties(${target} PROPERTIES Fortran_MODULE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
+endfunction()
+
 # selvage_host_sources(file...): sources that include no Kokkos, of a target that links it. In the CUDA build they skip
 # nvcc, which is slower and can't digest every library. Not with a definition that holds quotes: nvcc_wrapper loses them.
 function(selvage_host_sources)

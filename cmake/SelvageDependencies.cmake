@@ -154,6 +154,23 @@ if(SELVAGE_BUILD_BENCH)
   endif()
 endif()
 
+# Fortran is for an example and a test of the C interface.
+set(SELVAGE_HAS_FORTRAN OFF)
+if(SELVAGE_BUILD_EXAMPLES OR SELVAGE_BUILD_TESTS)
+  include(CheckLanguage)
+  check_language(Fortran)
+  if(CMAKE_Fortran_COMPILER)
+    enable_language(Fortran)
+    find_package(MPI QUIET COMPONENTS Fortran)
+  endif()
+  if(MPI_Fortran_HAVE_F90_MODULE)
+    set(SELVAGE_HAS_FORTRAN ON)
+    selvage_summary("Fortran" "${CMAKE_Fortran_COMPILER_ID} ${CMAKE_Fortran_COMPILER_VERSION}")
+  else()
+    selvage_summary("Fortran" "missing, or MPI's module for it: no example and no test in Fortran")
+  endif()
+endif()
+
 function(selvage_print_summary)
   message(STATUS "Selvage ${Selvage_VERSION}, ${CMAKE_BUILD_TYPE}, ${CMAKE_CXX_COMPILER_ID} "
                  "${CMAKE_CXX_COMPILER_VERSION}")

@@ -14,6 +14,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace selvage::test {
 namespace {
@@ -141,6 +142,40 @@ TEST_P(AllreduceValues, AreMovedWhateverTheyHold) {
   broadcast.run(Space());
   expect<std::uint64_t>(
       view, [&](int i) { return ~std::uint64_t{0} - static_cast<std::uint64_t>((ranks() - 1) * 10 + i); });
+}
+
+TEST_P(AllreduceValues, CanComeFromAnotherView) {
+  const auto value = [](int rank, int i) { return static_cast<double>((rank + 1) * i); };
+  const auto input = filled<double>(value);
+  const Kokkos::View<const double*, Space> read_only = input;
+  const Kokkos::View<double*, Space> output("output", length);
+  Allreduce allreduce(Space(), context_, options(), output);
+  for (int round = 0; round < 3; ++round) {
+    allreduce.run(Space(), read_only);
+    expect<double>(output, [&](int i) { return static_cast<double>(ranks() * (ranks() + 1) / 2 * i); });
+    expect<double>(input, [&](int i) { return value(context_.rank(), i); });
+  }
+}
+
+TEST_P(AllreduceValues, ComeFromNoOtherViewThatDiffers) {
+  const Kokkos::View<double*, Space> output("output", 10);
+  const Kokkos::View<double*, Space> longer("longer", 11);
+  const Kokkos::View<float*, Space> floats("floats", 10);
+  const Kokkos::View<Kokkos::complex<double>*, Space> spectrum("spectrum", 5);
+  const Kokkos::View<double**, Kokkos::LayoutLeft, Space> all("all", 20, 10);
+  const auto gaps = Kokkos::subview(all, std::pair(0, 1), Kokkos::ALL());
+  Allreduce allreduce(Space(), context_, options(), output);
+  const auto refusal = [&](const auto& input) {
+    const auto error = thrown_by([&] { allreduce.run(Space(), input); });
+    EXPECT_TRUE(error && error->kind() == ErrorKind::usage);
+    return error ? std::string(error->what()) : std::string();
+  };
+  const std::string whole = "an Allreduce of the View \"output\", 10 fp64, can't take the View ";
+  EXPECT_NE(refusal(longer).find(whole + "\"longer\", 11 fp64"), std::string::npos) << refusal(longer);
+  EXPECT_NE(refusal(floats).find(whole + "\"floats\", 10 fp32"), std::string::npos) << refusal(floats);
+  EXPECT_NE(refusal(spectrum).find(whole + "\"spectrum\", 5 complex fp64"), std::string::npos)
+      << refusal(spectrum);
+  EXPECT_NE(refusal(gaps).find(whole + "\"all\", which has gaps"), std::string::npos) << refusal(gaps);
 }
 
 TEST_P(AllreduceValues, RefuseOperationsThatTheyDontHave) {

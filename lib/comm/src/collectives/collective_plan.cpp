@@ -29,6 +29,15 @@ std::string name_of(const Elements& elements) {
   return elements.label.empty() ? "the View" : fmt::format("the View \"{}\"", elements.label);
 }
 
+/// "10 fp64", "3 complex fp32".
+std::string values_of(const Elements& elements) {
+  if (elements.count < 0) return "which has gaps";
+  const std::string_view kind = elements.kind == ValueKind::complex_number     ? "complex "
+                                : elements.kind == ValueKind::unsigned_integer ? "unsigned "
+                                                                               : "";
+  return fmt::format("{} {}{}", elements.count / elements.per_value(), kind, to_string(elements.type));
+}
+
 std::string_view article(CollectiveKind kind) {
   return kind == CollectiveKind::allreduce || kind == CollectiveKind::all_gather ? "an" : "a";
 }
@@ -122,6 +131,14 @@ ElementRange CollectivePlan::part(int rank) const {
   const Part part = part_of(elements_.count, rank, context_->size());
   // Parts begin at multiples of 64 elements.
   return {part.begin / elements_.per_value(), part.count / elements_.per_value()};
+}
+
+const Elements& CollectivePlan::elements_like(const Elements& input) const {
+  if (input.count == elements_.count && input.type == elements_.type && input.kind == elements_.kind)
+    return elements_;
+  throw Error(ErrorKind::usage,
+              fmt::format("{} {} of {}, {}, can't take {}, {}", article(flow_.kind), to_string(flow_.kind),
+                          name_of(elements_), values_of(elements_), name_of(input), values_of(input)));
 }
 
 void CollectivePlan::require_same_everywhere(const AllreduceOptions& options) const {

@@ -29,9 +29,10 @@ class CollectivePlan {
   [[nodiscard]] AllreduceAlgorithm algorithm() const { return algorithm_; }
   [[nodiscard]] std::string explain() const;
   [[nodiscard]] std::int64_t bytes_between_hosts() const;
-  /// \throws Error{usage}
-  /// In values of the View.
+  /// In values of the View. \throws Error{usage}
   [[nodiscard]] ElementRange part(int rank) const;
+  /// This plan's. \throws Error{usage} where `input` can't take their place
+  [[nodiscard]] const Elements& elements_like(const Elements& input) const;
   [[nodiscard]] PublicCall public_call() const { return context_->public_call(); }
 
  private:

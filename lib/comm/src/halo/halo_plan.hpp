@@ -29,7 +29,7 @@ struct HaloChoices {
 
 inline constexpr std::string_view halo_construction = "the construction of a HaloExchange";
 
-/// "View 1", with the View's label if it has one. Views of Grid::allocate have none on hosts.
+/// "View 1", with the View's label if it has one.
 [[nodiscard]] std::string view_name(std::size_t index, std::string_view label);
 
 /// What a HaloExchange chooses, allocates and maps in its constructor, and the state of the exchange that is underway.

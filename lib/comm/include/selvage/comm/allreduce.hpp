@@ -4,7 +4,7 @@
 
 namespace selvage {
 
-/// Combines a View's elements over all ranks of a Context, in place: afterwards every rank holds
+/// Combines a View's elements over all ranks of a Context, in place or from another View: afterwards every rank holds
 /// `operation(rank 0's, rank 1's, ...)` of each element.
 ///
 /// Elements are combined in rank order, 16-bit ones in fp32, and rounded once, so that the bits depend on neither

@@ -3,6 +3,8 @@
 #include <selvage/comm/allreduce_options.hpp>
 #include <selvage/comm/context.hpp>
 #include <selvage/comm/detail/describe_elements.hpp>
+#include <selvage/comm/detail/device_of.hpp>
+#include <selvage/comm/detail/device_scope.hpp>
 #include <selvage/comm/detail/executor.hpp>
 #include <selvage/comm/detail/flow.hpp>
 #include <selvage/comm/detail/kokkos_executor.hpp>
@@ -11,6 +13,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -22,7 +25,7 @@ namespace detail {
 class CollectivePlan;
 }  // namespace detail
 
-/// What moves or combines the elements of one View of each rank of a Context, in place: what Allreduce, ReduceScatter,
+/// What moves or combines the elements of one View of each rank of a Context: what Allreduce, ReduceScatter,
 /// AllGather, Reduce and Broadcast have in common.
 ///
 /// Plan once, run many: the constructor chooses an algorithm, allocates and maps; run() does none of that. Each has one
@@ -40,6 +43,25 @@ class Collective {
   template <class Space>
   void run(const Space& space) {
     finish(space, start(space));
+  }
+  /// Out of place: the View that this was made for first becomes a copy of `input`, which stays as it is.
+  /// \param input  a contiguous View, or one of const values, of as many values of the same type
+  /// \throws Error{usage} for any other; as run(space)
+  template <class Space, class Input>
+  void run(const Space& space, const Input& input) {
+    static_assert(Kokkos::SpaceAccessibility<Space, typename Input::memory_space>::accessible,
+                  "the execution space can't reach the input's memory space");
+    using Bytes =
+        Kokkos::View<unsigned char*, typename Space::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+    const detail::Elements from = detail::describe_values(input);
+    const detail::Elements& to = elements_like(from);
+    const auto bytes = static_cast<std::size_t>(to.count) * element_bytes(to.type);
+    const auto of = [bytes](std::byte* data) { return Bytes(reinterpret_cast<unsigned char*>(data), bytes); };
+    {
+      const detail::DeviceScope scope(detail::device_of(space));
+      Kokkos::deep_copy(space, of(to.data), of(from.data));
+    }
+    run(space);
   }
   /// Starts the operation: makes this rank's elements available to the others. Never waits for another rank. Until
   /// finish() the View must be neither read nor written.
@@ -69,8 +91,8 @@ class Collective {
   template <class Space, class View>
   Collective(const Space& space, const Context& context, const AllreduceOptions& options, const View& view,
              const detail::Flow& flow)
-      : plan_(make_plan(detail::KokkosExecutor<Space>(space), context, options, detail::describe_values(view),
-                        flow)) {
+      : plan_(make_plan(detail::KokkosExecutor<Space>(space), context, options,
+                        detail::describe_values_in_place(view), flow)) {
     static_assert(Kokkos::SpaceAccessibility<Space, typename View::memory_space>::accessible,
                   "the execution space can't reach the View's memory space");
   }
@@ -86,6 +108,8 @@ class Collective {
                                                            const AllreduceOptions& options,
                                                            const detail::Elements& elements,
                                                            const detail::Flow& flow);
+  /// The View's. \throws Error{usage} where `input` is of another number or type
+  [[nodiscard]] const detail::Elements& elements_like(const detail::Elements& input) const;
   std::uint64_t start_on(detail::Executor& executor);
   void finish_on(detail::Executor& executor, std::uint64_t epoch);
 

@@ -70,17 +70,16 @@ template <class View>
 Elements describe_values(const View& view) {
   using Value = ElementsOfValue<typename View::non_const_value_type>;
   static_assert(Kokkos::is_view_v<View>, "selvage moves and reduces Kokkos::Views");
-  static_assert(!std::is_const_v<typename View::value_type>,
-                "a collective in place needs a View that it can write");
   static_assert(ElementTypeOf<typename Value::type>::is_known,
                 "values can be double, float, complex numbers of these, selvage::Half, selvage::Bfloat16, "
                 "Kokkos' half types, and integers of 32 or 64 bits");
-  Elements elements{.label = view.label(),
-                    .data = reinterpret_cast<std::byte*>(view.data()),
-                    .count = view.span_is_contiguous() ? static_cast<std::int64_t>(view.size()) : -1,
-                    .type = ElementTypeOf<typename Value::type>::value,
-                    .memory = memory_kind<View>(),
-                    .kind = Value::kind};
+  Elements elements{
+      .label = view.label(),
+      .data = reinterpret_cast<std::byte*>(const_cast<typename View::non_const_value_type*>(view.data())),
+      .count = view.span_is_contiguous() ? static_cast<std::int64_t>(view.size()) : -1,
+      .type = ElementTypeOf<typename Value::type>::value,
+      .memory = memory_kind<View>(),
+      .kind = Value::kind};
   if (elements.count > 0) elements.count *= elements.per_value();
   return elements;
 }
@@ -90,12 +89,20 @@ Elements describe_values(const View& view) {
   return describe_values(view.view());
 }
 
+/// Of a View that a collective writes.
+template <class View>
+Elements describe_values_in_place(const View& view) {
+  static_assert(!std::is_const_v<typename View::value_type>,
+                "a collective in place needs a View that it can write");
+  return describe_values(view);
+}
+
 template <class View>
 Elements describe_elements(const View& view) {
   static_assert(ElementTypeOf<typename View::non_const_value_type>::is_known,
                 "elements can be double, float, selvage::Half, selvage::Bfloat16, Kokkos' half types, "
                 "int32_t or int64_t");
-  return describe_values(view);
+  return describe_values_in_place(view);
 }
 
 }  // namespace selvage::detail
