@@ -97,7 +97,10 @@ std::byte* Arena::allocate(std::size_t bytes) {
 
 std::shared_ptr<void> Arena::allocate_owned(const std::shared_ptr<Arena>& arena, std::size_t bytes) {
   std::byte* const data = arena->allocate(bytes);
-  const auto give_back = [arena](const void* block) { arena->erase(block); };
+  const auto give_back = [arena](const void* block) {
+    const std::lock_guard lock(arena->mutex_);
+    arena->erase(arena->segments_.find(reinterpret_cast<std::uintptr_t>(block)));
+  };
   std::shared_ptr<void> block(data, give_back);
   const std::lock_guard lock(arena->mutex_);
   arena->segments_.at(reinterpret_cast<std::uintptr_t>(data)).is_owned = true;
@@ -105,29 +108,24 @@ std::shared_ptr<void> Arena::allocate_owned(const std::shared_ptr<Arena>& arena,
 }
 
 void Arena::deallocate(const void* block) {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto found = segments_.find(reinterpret_cast<std::uintptr_t>(block));
-    if (found == segments_.end()) {
-      throw Error(ErrorKind::usage, fmt::format("{} is not the start of a shared block", block));
-    }
-    if (found->second.is_owned) {
-      throw Error(
-          ErrorKind::usage,
-          fmt::format(
-              "{} is the memory of a View, or of an object of the library: the last copy of a View of "
-              "Grid::allocate gives it back by itself",
-              block));
-    }
-  }
-  erase(block);
-}
-
-void Arena::erase(const void* block) {
   const std::lock_guard lock(mutex_);
   const auto found = segments_.find(reinterpret_cast<std::uintptr_t>(block));
-  close(found->second.file);
-  segments_.erase(found);
+  if (found == segments_.end()) {
+    throw Error(ErrorKind::usage, fmt::format("{} is not the start of a shared block", block));
+  }
+  if (found->second.is_owned) {
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("{} is the memory of a View, or of an object of the library: the last copy of a View of "
+                    "Grid::allocate gives it back by itself",
+                    block));
+  }
+  erase(found);
+}
+
+void Arena::erase(std::map<std::uintptr_t, Segment>::iterator segment) {
+  close(segment->second.file);
+  segments_.erase(segment);
 }
 
 std::optional<SharedRange> Arena::find(const void* data, std::size_t bytes) const {

@@ -58,7 +58,8 @@ class Arena {
     bool is_owned = false;
   };
 
-  void erase(const void* block);
+  /// The caller holds the mutex.
+  void erase(std::map<std::uintptr_t, Segment>::iterator segment);
 
   mutable std::mutex mutex_;
   std::map<std::uintptr_t, Segment> segments_;  // by first address

@@ -22,8 +22,8 @@ class Allreduce : public Collective {
   /// \param space  the instance is only used during the call
   /// \param view   of any rank, contiguous, with the same number of elements (0 or more) and type on all ranks
   /// \throws Error{usage} on every rank, for a View with gaps, and elements or options that differ between ranks;
-  ///         Error{unsupported}: an operation that the values don't have, or a forced algorithm that isn't possible, and why; Error{input}: a table named by
-  ///         SELVAGE_ALLREDUCE_TABLE that can't be read, unless an algorithm is forced
+  ///         Error{unsupported}: an operation that the values don't have, or a forced algorithm that isn't possible, and why;
+  ///         Error{input}: a table named by SELVAGE_ALLREDUCE_TABLE that can't be read, unless an algorithm is forced
   template <class Space, class View>
   Allreduce(const Space& space, const Context& context, const AllreduceOptions& options, const View& view)
       : Collective(space, context, options, view, {detail::CollectiveKind::allreduce}) {}
