@@ -9,7 +9,8 @@
  * Handles are used by one thread at a time. Destroy them in the opposite order of their making, all before selvage_finalize()
  * and MPI_Finalize(); destroying is collective. NULL may be destroyed.
  *
- * Fortran: the module in share/selvage/selvage.f90 has all of it, and says which attributes arrays need. Axis 0 is an array's first index, with stride 1.
+ * Fortran: the module in share/selvage/selvage.f90 has all of it, and says which attributes arrays need. Axis 0 is an array's
+ * first index, with stride 1.
  */
 #ifndef SELVAGE_SELVAGE_H
 #define SELVAGE_SELVAGE_H
