@@ -78,6 +78,8 @@ TEST_P(AllreduceTimeout, NamesTheRankThatNeverCalls) {
                                allreduce.algorithm() == Algorithm::two_shot ||
                                allreduce.algorithm() == Algorithm::mpi;
     EXPECT_TRUE(names_it == 1 || !waits_for_all) << message;
+    const auto again = thrown_by([&] { allreduce.run(Space()); });
+    EXPECT_EQ(again ? again->message() : "none", "an Allreduce can't go on after an error: " + message);
   }
   MPI_Allreduce(MPI_IN_PLACE, &names_it, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   EXPECT_EQ(names_it, 1);

@@ -8,6 +8,23 @@
 #include <cstdlib>
 #include <string>
 
+namespace {
+
+int duplicated = 0;
+int freed = 0;
+
+}  // namespace
+
+/// Count the communicators of this process; the library calls them before MPI's own.
+extern "C" int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* duplicate, MPI_Request* request) {
+  ++duplicated;
+  return PMPI_Comm_idup(comm, duplicate, request);
+}
+extern "C" int MPI_Comm_free(MPI_Comm* comm) {
+  ++freed;
+  return PMPI_Comm_free(comm);
+}
+
 namespace selvage::test {
 namespace {
 
@@ -29,6 +46,24 @@ TEST(EnvironmentCheck, SaysOnceAndOnRankZeroThatNothingReadsAVariable) {
   EXPECT_EQ(said, rank == 0 ? remark : "");
 }
 
+/// What the constructor throws on all ranks. It must leave no communicator behind.
+std::string message_where_none_is_made() {
+  duplicated = freed = 0;
+  const std::string message = message_on_all_ranks(ErrorKind::input, make_a_context);
+  EXPECT_GT(duplicated, 0);
+  EXPECT_EQ(freed, duplicated);
+  return message;
+}
+
+/// Found later than the others, when the machine is detected.
+TEST(EnvironmentCheck, RefusesPretendedHostsWithoutLeavingCommunicators) {
+  const ScopedVariable bad("SELVAGE_LOGICAL_HOSTS", "two");
+  EXPECT_EQ(
+      message_where_none_is_made(),
+      "SELVAGE_LOGICAL_HOSTS=two is neither HxR, such as 2x4 for 2 hosts of 4 ranks each, nor a list of "
+      "ranks, such as 3+1");
+}
+
 struct Bad {
   const char* variable;
   const char* value;
@@ -39,7 +74,7 @@ class BadVariable : public testing::TestWithParam<Bad> {};
 
 TEST_P(BadVariable, IsRefusedByTheContext) {
   const ScopedVariable bad(GetParam().variable, GetParam().value);
-  EXPECT_EQ(message_on_all_ranks(ErrorKind::input, make_a_context), GetParam().message);
+  EXPECT_EQ(message_where_none_is_made(), GetParam().message);
 }
 
 TEST_P(BadVariable, OfOneRankIsRefusedOnAll) {

@@ -383,6 +383,11 @@ TEST(GradientBuckets, NameTheRankThatNeverComes) {
     });
     EXPECT_EQ(error ? to_string(error->kind()) : "none", to_string(ErrorKind::timeout));
     names_it = error && error->message().find("rank " + std::to_string(last)) != std::string::npos ? 1 : 0;
+    const auto again = thrown_by([&] { buckets.ready(space, 0); });
+    const std::string message = error ? error->message() : "";
+    constexpr bool runs_on_host = detail::is_host_space<Kokkos::DefaultExecutionSpace>;
+    EXPECT_EQ(again ? again->message() : "none",
+              (runs_on_host ? "GradientBuckets can't go on after an error: " : "") + message);
   }
   MPI_Allreduce(MPI_IN_PLACE, &names_it, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   EXPECT_EQ(names_it, 1);

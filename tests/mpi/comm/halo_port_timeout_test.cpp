@@ -2,8 +2,23 @@
 #include "halo_slabs.hpp"
 #include "thrown.hpp"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <optional>
 #include <string>
+
+namespace {
+
+thread_local int yields = 0;
+
+}  // namespace
+
+/// Counts how often this thread has given its core away; the library calls it before the C library's own.
+extern "C" int sched_yield() noexcept {
+  ++yields;
+  return static_cast<int>(syscall(SYS_sched_yield));
+}
 
 namespace selvage::test {
 namespace {
@@ -39,6 +54,12 @@ TEST(HaloPortTimeout, NamesALatePeer) {
     const std::string wanted = "a kernel waited " + short_timeout_ms + " ms for rank " +
                                std::to_string(late) + " (HaloPort, arrival epoch 3 wanted, 2 seen)";
     EXPECT_NE(error->message().find(wanted), std::string::npos) << error->message();
+  }
+  if (error && on_host) {
+    EXPECT_EQ(yields > 0, context.machine().ranks_exceed_cores(context.rank())) << "in the wait that failed";
+    yields = 0;
+    for (int round = 3; round < 1000; ++round) make_round(round);
+    EXPECT_EQ(yields, 0) << "launches after a failure wait for nobody";
   }
   MPI_Barrier(MPI_COMM_WORLD);
 }

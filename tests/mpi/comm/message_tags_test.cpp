@@ -1,3 +1,5 @@
+#include "message_tags.hpp"
+
 #include "runtime/context_state.hpp"
 #include "thrown.hpp"
 
@@ -14,13 +16,6 @@
 namespace selvage::test {
 namespace {
 
-int largest_tag() {
-  void* value = nullptr;
-  int found = 0;
-  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found);
-  return found ? *static_cast<int*>(value) : 32767;
-}
-
 using Space = Kokkos::DefaultExecutionSpace;
 
 TEST(MessageTags, AreGivenToOneObjectAtATime) {
@@ -28,12 +23,6 @@ TEST(MessageTags, AreGivenToOneObjectAtATime) {
   const int first = context.state()->take_tags(3);
   EXPECT_EQ(context.state()->take_tags(1), first + 3);
   EXPECT_EQ(context.state()->take_tags(1), first + 4);
-}
-
-/// Leaves as many tags as a few objects need.
-void take_all_tags_but(const Context& context, int left) {
-  const int next = context.state()->take_tags(1) + 1;
-  static_cast<void>(context.state()->take_tags(largest_tag() - next - left));
 }
 
 class Ring {

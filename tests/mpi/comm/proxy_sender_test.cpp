@@ -62,7 +62,7 @@ class Messages : public testing::Test {
                  1, watcher_, cookie);
   }
   [[nodiscard]] ProxySender make_sender() {
-    return {*context_.state(), windows_, context_.state()->take_tags(1), ProxySender::no_tags,
+    return {*context_.state(), windows_, context_.state()->take_tags(1), detail::Tags(),
             detail::MemoryKind::host};
   }
   [[nodiscard]] int rank() const { return context_.rank(); }

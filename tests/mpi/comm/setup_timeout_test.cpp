@@ -1,4 +1,5 @@
 // Limits of the waits in which ranks make something together, and of those that come after.
+#include "runtime/cards.hpp"
 #include "thrown.hpp"
 #include "transferred_bytes.hpp"
 
@@ -10,11 +11,14 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace selvage::test {
@@ -124,6 +128,30 @@ TEST_F(LateToAConstructor, OfAGridIsNamedAndLeftBehindSafely) {
   MPI_Barrier(MPI_COMM_WORLD);
   if (late()) static_cast<void>(error_of_a_grid(context));
   for (int i = 0; i < 20; ++i) MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/// The others have given up on a message of the late rank, which is sent all the same.
+TEST_F(LateToAConstructor, SendsIntoMemoryThatNobodyUsesAgain) {
+  const ShortSetupTimeout limit;
+  const Context context(MPI_COMM_WORLD);
+  const int tag = context.state()->take_tags(1);
+  constexpr std::size_t bytes = 1000;
+  const auto meet = [&](int partner) {
+    std::vector<detail::CardsFor<std::byte>> cards;
+    cards.push_back({partner, std::vector<std::byte>(bytes, std::byte{7})});
+    static_cast<void>(detail::swap_bytes(*context.state(), tag, std::move(cards), "to meet"));
+  };
+  std::vector<std::vector<std::byte>> taken;
+  if (rank_ == 0) {
+    EXPECT_TRUE(thrown_by([&] { meet(size_ - 1); }));
+    // The allocator gives what was freed last.
+    for (int i = 0; i < 100; ++i) taken.emplace_back(bytes, std::byte{1});
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (late()) meet(0);
+  for (int i = 0; i < 20; ++i) MPI_Barrier(MPI_COMM_WORLD);
+  for (const std::vector<std::byte>& each : taken)
+    EXPECT_EQ(std::ranges::count(each, std::byte{1}), static_cast<std::ptrdiff_t>(bytes));
 }
 
 TEST_F(LateToAConstructor, OfAHaloExchangeIsNamed) {

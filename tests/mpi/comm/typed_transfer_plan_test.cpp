@@ -132,6 +132,9 @@ TEST(TypedTransfer, NamesTheRankThatIsLate) {
     EXPECT_EQ(error->kind(), ErrorKind::timeout) << error->what();
     EXPECT_NE(error->message().find("rank " + std::to_string(last)), std::string::npos) << error->what();
     EXPECT_NE(error->message().find("epoch 1 wanted, 0 seen"), std::string::npos) << error->what();
+    const auto again = thrown_by([&] { transfer.start(Space()); });
+    EXPECT_EQ(again ? again->message() : "none",
+              "a TypedTransfer can't go on after an error: " + error->message());
   }
   MPI_Barrier(MPI_COMM_WORLD);
 }

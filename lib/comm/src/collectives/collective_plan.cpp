@@ -53,7 +53,11 @@ std::string name_of_algorithm(int number) {
 
 CollectivePlan::CollectivePlan(std::shared_ptr<ContextState> context, const Executor& executor,
                                const AllreduceOptions& options, const Elements& elements, const Flow& flow)
-    : context_(std::move(context)), elements_(elements), flow_(flow), operation_(options.operation) {
+    : context_(std::move(context)),
+      elements_(elements),
+      flow_(flow),
+      operation_(options.operation),
+      on_host_(executor.runs_on_host()) {
   AllreduceRequest request;
   context_->all_or_none(purpose(), [&] {
     require_sound(executor, options);
@@ -74,21 +78,25 @@ CollectivePlan::CollectivePlan(std::shared_ptr<ContextState> context, const Exec
   form_ = form_of(algorithm_, request.options);
   why_ = chosen.why;
   if (context_->size() == 1 || elements_.count == 0) return;
-  runner_ = chosen.entry->make({.context = *context_,
-                                .executor = executor,
-                                .elements = elements_,
-                                .operation = operation_,
-                                .flow = flow_,
-                                .first_tag = tags_.first(),
-                                .max_blocks = options.max_blocks,
-                                .inner = request.options.inner,
-                                .outer = request.options.outer,
-                                .group_size = request.options.group_size});
+  const AllreduceParts parts{.context = *context_,
+                             .executor = executor,
+                             .elements = elements_,
+                             .operation = operation_,
+                             .flow = flow_,
+                             .first_tag = tags_.first(),
+                             .max_blocks = options.max_blocks,
+                             .inner = request.options.inner,
+                             .outer = request.options.outer,
+                             .group_size = request.options.group_size};
+  context_->make_mapping(on_host_, [&] { runner_ = chosen.entry->make(parts); });
 }
 
-/// Messages of a failed reduction may still arrive.
+/// Messages of a failed reduction may still arrive. Freeing GPU memory that others map is undefined in CUDA, so all ranks wait for each
+/// other between unmapping it and freeing it.
 CollectivePlan::~CollectivePlan() {
   if (in_flight_) context_->mark_broken();
+  runner_.reset();
+  if (!on_host_ && context_->size() > 1) context_->try_barrier();
 }
 
 /// Names the collective call in messages.
@@ -230,28 +238,38 @@ std::int64_t CollectivePlan::bytes_between_hosts() const {
 }
 
 std::uint64_t CollectivePlan::start(Executor& executor) {
+  if (error_.has_come())
+    error_.require_none(fmt::format("{} {}", article(flow_.kind), to_string(flow_.kind)));
   check();
   if (in_flight_)
     throw Error(ErrorKind::usage, fmt::format("operation {} of {} {} is still in flight: finish() it first",
                                               epoch_, article(flow_.kind), to_string(flow_.kind)));
   in_flight_ = true;
   ++epoch_;
-  if (runner_) runner_->start(executor);
+  if (runner_) error_.noting(*context_, [&] { runner_->start(executor); });
   return epoch_;
 }
 
 void CollectivePlan::finish(Executor& executor, std::uint64_t epoch) {
-  wait_until(
-      context_->timeout(), context_->yields(), [&] { return poll(executor, epoch); },
-      [&] { return describe_late(); });
+  require_started(epoch);
+  error_.noting(*context_, [&] {
+    wait_until(
+        context_->timeout(), context_->yields(), [&] { return poll(executor, epoch); },
+        [&] { return describe_late(); });
+  });
 }
 
 bool CollectivePlan::poll(Executor& executor, std::uint64_t epoch) {
+  require_started(epoch);
+  bool is_done = true;
+  if (runner_) error_.noting(*context_, [&] { is_done = runner_->progress(executor); });
+  if (is_done) in_flight_ = false;
+  return is_done;
+}
+
+void CollectivePlan::require_started(std::uint64_t epoch) const {
   if (!in_flight_ || epoch != epoch_)
     throw Error(ErrorKind::usage, "finish() needs what start() of the same object gave, once");
-  if (runner_ && !runner_->progress(executor)) return false;
-  in_flight_ = false;
-  return true;
 }
 
 std::string CollectivePlan::describe_late() const {
@@ -259,15 +277,16 @@ std::string CollectivePlan::describe_late() const {
                      name_of(elements_), form_);
 }
 
-void CollectivePlan::check() const {
-  if (runner_) runner_->check();
+void CollectivePlan::check() {
+  if (runner_) error_.noting(*context_, [&] { runner_->check(); });
 }
 
 std::string CollectivePlan::explain() const {
   const std::string links = measured_job(*context_, purpose()).describe_links();
-  return fmt::format("{} of {} x {} bytes between {}: {} ({}{}{})\n", to_string(flow_.kind), elements_.count,
-                     element_bytes(elements_.type), counted(context_->size(), "rank"), form_, why_,
-                     links.empty() ? "" : "; ", links);
+  const std::string remark = runner_ ? runner_->remark() : "";
+  return fmt::format("{} of {} x {} bytes between {}: {} ({}{}{}{}{})\n", to_string(flow_.kind),
+                     elements_.count, element_bytes(elements_.type), counted(context_->size(), "rank"), form_,
+                     why_, links.empty() ? "" : "; ", links, remark.empty() ? "" : "; ", remark);
 }
 
 }  // namespace selvage::detail

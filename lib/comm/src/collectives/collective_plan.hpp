@@ -2,6 +2,7 @@
 
 #include "allreduce_registry.hpp"
 #include "runtime/context_state.hpp"
+#include "runtime/first_error.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -25,7 +26,7 @@ class CollectivePlan {
   [[nodiscard]] bool poll(Executor& executor, std::uint64_t epoch);
   /// Who keeps poll() from being done.
   [[nodiscard]] std::string describe_late() const;
-  void check() const;
+  void check();
   [[nodiscard]] AllreduceAlgorithm algorithm() const { return algorithm_; }
   [[nodiscard]] std::string explain() const;
   [[nodiscard]] std::int64_t bytes_between_hosts() const;
@@ -40,6 +41,7 @@ class CollectivePlan {
   void require_sound(const Executor& executor, const AllreduceOptions& options) const;
   /// \throws Error{unsupported} for an operation that these values don't have
   void require_meaning(ReduceOperation operation) const;
+  void require_started(std::uint64_t epoch) const;
   void require_same_everywhere(const AllreduceOptions& options) const;
   /// Collective: whether all ranks' elements lie in memory that other ranks can map.
   [[nodiscard]] bool has_mapped_views() const;
@@ -59,6 +61,8 @@ class CollectivePlan {
   std::unique_ptr<AllreduceRunner> runner_;
   std::uint64_t epoch_ = 0;
   bool in_flight_ = false;
+  FirstError error_;
+  bool on_host_;
 };
 
 }  // namespace selvage::detail

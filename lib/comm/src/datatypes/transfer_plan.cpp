@@ -320,27 +320,33 @@ Step TransferPlan::step_of(Executor& executor) const {
 
 void TransferPlan::start(Executor& executor) {
   context_->require_own_device(executor);
+  error_.require_none("a TypedTransfer");
   if (in_flight_) throw Error(ErrorKind::usage, "a TypedTransfer is started again before finish()");
   in_flight_ = true;
   ++epoch_;
-  for (const auto& link : links_) link->start(step_of(executor));
-  self_copy_->enqueue(executor);
+  error_.noting(*context_, [&] {
+    for (const auto& link : links_) link->start(step_of(executor));
+    self_copy_->enqueue(executor);
+  });
 }
 
 void TransferPlan::finish(Executor& executor) {
   context_->require_own_device(executor);
   if (!in_flight_) throw Error(ErrorKind::usage, "a TypedTransfer is finished that was not started");
-  const Step step = step_of(executor);
+  error_.noting(*context_, [&] { await_end(step_of(executor)); });
+  in_flight_ = false;
+}
+
+void TransferPlan::await_end(const Step& step) {
   Deadline deadline(context_->timeout());
   Backoff backoff(context_->yields());
   while (true) {
     bool done = true;
     for (const auto& link : links_) done = link->progress(step) && done;
-    if (done) break;
+    if (done) return;
     if (deadline.passed()) throw_late(step);
     backoff.pause();
   }
-  in_flight_ = false;
 }
 
 void TransferPlan::throw_late(const Step& step) const {
@@ -353,13 +359,10 @@ void TransferPlan::throw_late(const Step& step) const {
               fmt::format("a typed transfer waited {} ms for {}", context_->timeout().count(), late));
 }
 
-void TransferPlan::check() const {
-  try {
+void TransferPlan::check() {
+  error_.noting(*context_, [&] {
     for (const auto& link : links_) link->check();
-  } catch (const Error&) {
-    context_->mark_broken();
-    throw;
-  }
+  });
 }
 
 std::string TransferPlan::explain() const {

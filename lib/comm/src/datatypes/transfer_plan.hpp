@@ -3,6 +3,7 @@
 #include "layouts/prepared_copy.hpp"
 #include "links/path_selector.hpp"
 #include "runtime/context_state.hpp"
+#include "runtime/first_error.hpp"
 #include "transfer_parts.hpp"
 
 #include <selvage/comm/typed_transfer.hpp>
@@ -30,7 +31,7 @@ class TransferPlan {
   [[nodiscard]] PublicCall public_call() const { return context_->public_call(); }
   void start(Executor& executor);
   void finish(Executor& executor);
-  void check() const;
+  void check();
   [[nodiscard]] std::string explain() const;
 
  private:
@@ -47,6 +48,8 @@ class TransferPlan {
   [[nodiscard]] static std::int64_t mean_block_bytes(const Partner& partner);
   void make_links(const Executor& executor, const TransferOptions& options, int tag);
   [[nodiscard]] Step step_of(Executor& executor) const;
+  /// Waits until the transfer that is underway is complete. \throws Error{timeout}
+  void await_end(const Step& step);
   [[noreturn]] void throw_late(const Step& step) const;
 
   std::shared_ptr<ContextState> context_;
@@ -61,6 +64,7 @@ class TransferPlan {
   std::string explanation_;
   std::uint64_t epoch_ = 0;
   bool in_flight_ = false;
+  FirstError error_;
 };
 
 }  // namespace selvage::detail

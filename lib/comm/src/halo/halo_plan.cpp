@@ -183,25 +183,9 @@ std::uint64_t HaloPlan::field_bit(const std::byte* address) const {
   throw Error(ErrorKind::usage, "a View that was not given to this HaloExchange's constructor");
 }
 
-void HaloPlan::require_no_failure() const {
-  if (!failed()) return;
-  throw Error(ErrorKind::usage, fmt::format("a HaloExchange can't go on after an error: {}", failure_));
-}
-
-template <class Function>
-void HaloPlan::noting_failure(const Function& function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    if (!failed()) failure_ = error.message();
-    context_->mark_broken();
-    throw;
-  }
-}
-
 Step HaloPlan::begin(Executor& executor, std::uint64_t fields, bool reverse, bool at_once) {
   context_->require_own_device(executor);
-  require_no_failure();
+  error_.require_none("a HaloExchange");
   if (fields_in_flight_ != 0) {
     throw Error(ErrorKind::usage,
                 fmt::format("the exchange of epoch {} is still in flight: finish it first", epoch_));
@@ -214,7 +198,7 @@ Step HaloPlan::begin(Executor& executor, std::uint64_t fields, bool reverse, boo
   previous_fields_ = fields;
   ++epoch_;
   const Step step{executor, epoch_, fields, reverse, guarded_, at_once};
-  noting_failure([&] {
+  error_.noting(*context_, [&] {
     for (const auto& transport : transports_) transport->start(step);
   });
   return step;
@@ -226,7 +210,7 @@ void HaloPlan::prepare_capture(std::uint64_t fields) {
 }
 
 void HaloPlan::check() {
-  noting_failure([&] {
+  error_.noting(*context_, [&] {
     for (const auto& transport : transports_) transport->check();
     for (const auto& port : ports_) port->check();
   });
@@ -299,7 +283,7 @@ std::uint64_t HaloPlan::start(Executor& executor, std::uint64_t fields) {
 }
 
 void HaloPlan::end(const Step& step) {
-  noting_failure([&] { await_end(step); });
+  error_.noting(*context_, [&] { await_end(step); });
   fields_in_flight_ = 0;
 }
 
@@ -324,7 +308,7 @@ void HaloPlan::await_end(const Step& step) {
 }
 
 void HaloPlan::finish(Executor& executor, std::uint64_t epoch) {
-  require_no_failure();
+  error_.require_none("a HaloExchange");
   if (epoch != epoch_ || fields_in_flight_ == 0) {
     throw Error(ErrorKind::usage, "finish() needs what start() of the same HaloExchange returned, once");
   }

@@ -5,6 +5,7 @@
 #include "links/transport.hpp"
 #include "port_plan.hpp"
 #include "runtime/context_state.hpp"
+#include "runtime/first_error.hpp"
 
 #include <selvage/comm/detail/executor.hpp>
 #include <selvage/comm/detail/field.hpp>
@@ -47,7 +48,7 @@ class HaloPlan {
   std::uint64_t start(Executor& executor, std::uint64_t fields);
   /// \throws the errors of kernels
   void check();
-  [[nodiscard]] bool failed() const { return !failure_.empty(); }
+  [[nodiscard]] bool failed() const { return error_.has_come(); }
   void prepare_capture(std::uint64_t fields);
   void finish(Executor& executor, std::uint64_t epoch);
   void reduce(Executor& executor, Combiner& combiner, std::uint64_t fields);
@@ -87,10 +88,6 @@ class HaloPlan {
   void end(const Step& step);
   /// Waits until the exchange that is underway is complete. \throws Error{timeout}
   void await_end(const Step& step);
-  void require_no_failure() const;
-  /// Runs a step of an exchange. If it throws, the plan can't be used any more, since other ranks don't know where this one stopped.
-  template <class Function>
-  void noting_failure(const Function& function);
 
   std::shared_ptr<ContextState> context_;
   Tags tags_;  ///< declared before their users, so that they are destroyed after them
@@ -113,7 +110,7 @@ class HaloPlan {
   std::uint64_t fields_in_flight_ = 0;  ///< none when 0
   std::uint64_t previous_fields_ = 0;
   bool guarded_ = true;
-  std::string failure_;  ///< the message of the first
+  FirstError error_;
 };
 
 }  // namespace selvage::detail

@@ -185,8 +185,7 @@ ListPath& ListPlan::path_for(Transport transport, Executor& executor) {
 }
 
 void ListPlan::begin(Executor& executor) {
-  if (!failure_.empty())
-    throw Error(ErrorKind::usage, fmt::format("a {} can't go on after an error: {}", name(), failure_));
+  if (error_.has_come()) error_.require_none(fmt::format("a {}", name()));
   if (in_flight_) {
     throw Error(ErrorKind::usage, fmt::format("the {} of epoch {} is still in flight: finish it first",
                                               to_string(*in_flight_), epoch_));
@@ -197,8 +196,8 @@ void ListPlan::begin(Executor& executor) {
 }
 
 void ListPlan::check() {
-  if (kernels_ == nullptr || !failure_.empty()) return;
-  noting_failure([&] {
+  if (kernels_ == nullptr || error_.has_come()) return;
+  error_.noting(*context_, [&] {
     kernels_->check();
     if (port_) port_->check();
   });
@@ -220,7 +219,7 @@ ListPortTable ListPlan::open_port(Executor& executor, std::size_t element_bytes)
   // Kernels may still use the last table; a rebuild has waited for them.
   if (!std::exchange(fenced_for_port_, false)) executor.fence();
   ListPortTable table;
-  noting_failure([&] {
+  error_.noting(*context_, [&] {
     std::optional<Replanning> replanning;
     if (port_) {
       replanning.emplace(*context_);
@@ -251,7 +250,7 @@ void ListPlan::begin(Executor& executor, const ListMover& mover, ListOperation o
 void ListPlan::start(Executor& executor, ListMover& mover, ListOperation operation) {
   begin(executor, mover, operation);
   const ListStep step{executor, &mover, operation, epoch_};
-  noting_failure([&] {
+  error_.noting(*context_, [&] {
     if (!runs_in_kernels()) self_path_->start(step);
     for (const auto& [transport, path] : paths_) path->start(step);
     for (const auto& [transport, path] : paths_) path->put(step);
@@ -264,7 +263,7 @@ void ListPlan::finish(Executor& executor, ListMover& mover) {
     throw Error(ErrorKind::usage, fmt::format("a {} is finished that was not started", name()));
   const ListStep step{executor, &mover, *in_flight_, epoch_};
   if (runs_in_kernels()) {
-    noting_failure([&] { kernels_->take(step); });
+    error_.noting(*context_, [&] { kernels_->take(step); });
     end_in_kernels(step);
   } else {
     run(step);
@@ -280,7 +279,7 @@ void ListPlan::exchange(Executor& executor, ListMover& mover, ListOperation oper
   }
   begin(executor, mover, operation);
   const ListStep step{executor, &mover, operation, epoch_};
-  noting_failure([&] {
+  error_.noting(*context_, [&] {
     kernels_->start(step);
     kernels_->exchange(step);
   });
@@ -301,7 +300,7 @@ std::chrono::milliseconds ListPlan::limit_of(const ListStep& step) const {
 void ListPlan::run(const ListStep& step) {
   Deadline deadline(limit_of(step));
   Backoff backoff(context_->yields());
-  noting_failure([&] {
+  error_.noting(*context_, [&] {
     while (!poll(step)) {
       if (deadline.passed()) throw_late(step);
       backoff.pause();
@@ -342,13 +341,8 @@ void ListPlan::throw_late(const ListStep& step) const {
                                               limit_of(step).count(), late));
 }
 
-void ListPlan::note_failure(const Error& error) {
-  failure_ = error.message();
-  context_->mark_broken();
-}
-
 void ListPlan::fail(Executor& executor, const Error& error) {
-  note_failure(error);
+  error_.note(*context_, error);
   for (const auto& [transport, path] : paths_)
     path->fail({executor, nullptr, ListOperation::failure, epoch_, &error});
   throw error;

@@ -5,6 +5,7 @@
 #include "list_path.hpp"
 #include "list_port_plan.hpp"
 #include "runtime/context_state.hpp"
+#include "runtime/first_error.hpp"
 #include "sparse_exchange.hpp"
 
 #include <selvage/comm/detail/executor.hpp>
@@ -101,9 +102,6 @@ class ListPlan {
   [[nodiscard]] std::chrono::milliseconds limit_of(const ListStep& step) const;
   [[noreturn]] void throw_late(const ListStep& step) const;
   [[noreturn]] void fail(Executor& executor, const Error& error);
-  void note_failure(const Error& error);
-  template <class Function>
-  void noting_failure(const Function& function);
 
   std::shared_ptr<ContextState> context_;
   Tags tags_;  ///< declared before their users, so that they are destroyed after them
@@ -137,17 +135,7 @@ class ListPlan {
   std::optional<ListOperation> in_flight_;
   std::vector<ListArrival> arrivals_;
   std::vector<ListPart> parts_;
-  std::string failure_;
+  FirstError error_;
 };
-
-template <class Function>
-void ListPlan::noting_failure(const Function& function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    note_failure(error);
-    throw;
-  }
-}
 
 }  // namespace selvage::detail

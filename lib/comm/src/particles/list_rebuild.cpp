@@ -33,12 +33,13 @@ void ListPlan::rebuild(Executor& executor, const ListSource& source, std::int64_
     try {
       find_senders(executor, grouped);
     } catch (const Error& error) {
-      note_failure(error);
+      error_.note(*context_, error);
       throw;
     }
   }
   place_arrivals();
-  if (kernels_ != nullptr) noting_failure([&] { kernels_->take_lists(runs_in_kernels(), executor); });
+  if (kernels_ != nullptr)
+    error_.noting(*context_, [&] { kernels_->take_lists(runs_in_kernels(), executor); });
 }
 
 void ListPlan::require_countable(const ListSource& source, std::int64_t owned) const {

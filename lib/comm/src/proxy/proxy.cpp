@@ -45,12 +45,12 @@ Proxy::~Proxy() {
 }
 
 std::unique_ptr<ProxySender> Proxy::make_sender(MemoryKind memory) {
-  return std::make_unique<ProxySender>(context_, windows_, header_tag_, context_.take_tags(ProxySender::tags),
-                                       memory);
+  return std::make_unique<ProxySender>(context_, windows_, header_tag_,
+                                       context_.lease_tags(ProxySender::tags), memory);
 }
 
 std::unique_ptr<ProxySender> Proxy::make_message_sender(MemoryKind memory) {
-  return std::make_unique<ProxySender>(context_, windows_, header_tag_, ProxySender::no_tags, memory);
+  return std::make_unique<ProxySender>(context_, windows_, header_tag_, Tags(), memory);
 }
 
 void Proxy::drain(std::unique_ptr<ProxySender> sender) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 namespace selvage::detail {
 
@@ -20,12 +21,12 @@ std::uint64_t& arrival_word(std::byte* base, std::uint64_t arrival) {
   return *reinterpret_cast<std::uint64_t*>(base + arrival);
 }
 
-ProxySender::ProxySender(ContextState& context, const WindowTable& windows, int header_tag, int payload_tag,
+ProxySender::ProxySender(ContextState& context, const WindowTable& windows, int header_tag, Tags payload_tags,
                          MemoryKind memory)
     : context_(context),
       windows_(windows),
       header_tag_(header_tag),
-      payload_tag_(payload_tag),
+      payload_tags_(std::move(payload_tags)),
       host_copier_(make_copier(MemoryKind::host)),
       device_copier_(memory == MemoryKind::device ? make_copier(memory) : nullptr) {}
 
@@ -138,7 +139,7 @@ void ProxySender::start_by_message(const NetworkOperation& operation, const Wind
   TransferHeader& header = transfer.header;
   header.kind = is_put ? TransferHeader::Kind::put : TransferHeader::Kind::get;
   header.window = operation.window;
-  header.payload_tag = is_put ? payload_tag_ : payload_tag_ + 1;
+  header.payload_tag = payload_tags_.first() + (is_put ? 0 : 1);
   header.offset = operation.offset;
   header.bytes = operation.bytes;
   header.arrival = operation.arrival;

@@ -2,6 +2,7 @@
 
 #include "network_operation.hpp"
 #include "proxy/copies/copier.hpp"
+#include "runtime/context_state.hpp"
 #include "window_state.hpp"
 
 #include <mpi.h>
@@ -86,12 +87,11 @@ struct Transfer {
 class ProxySender {
  public:
   static constexpr int tags = 2;  ///< one for payloads of puts, one for replies to gets
-  static constexpr int no_tags = -1;
 
-  /// \param payload_tag  the first of `tags`; no_tags: it carries no puts and gets
+  /// \param payload_tags  as many as `tags`; of nobody: it carries no puts and gets
   /// \param memory  device: makes its stream now, because GPU kernels wait for what it copies, and a stream that is made
   ///        while such a kernel runs may have to wait for it
-  ProxySender(ContextState& context, const WindowTable& windows, int header_tag, int payload_tag,
+  ProxySender(ContextState& context, const WindowTable& windows, int header_tag, Tags payload_tags,
               MemoryKind memory);
   ~ProxySender();
   ProxySender(const ProxySender&) = delete;
@@ -105,7 +105,7 @@ class ProxySender {
   bool progress();
   [[nodiscard]] bool is_idle() const { return transfers_.empty(); }
   /// Whether it was made for puts and gets.
-  [[nodiscard]] bool serves_windows() const { return payload_tag_ != no_tags; }
+  [[nodiscard]] bool serves_windows() const { return payload_tags_.are_leased(); }
   /// Cancels what is to be received. \return whether MPI no longer writes to it: a message that has begun to arrive can't be
   /// cancelled
   [[nodiscard]] bool cancel_receives();
@@ -135,7 +135,7 @@ class ProxySender {
   ContextState& context_;
   const WindowTable& windows_;
   int header_tag_;
-  int payload_tag_;
+  Tags payload_tags_;
   std::list<Transfer> transfers_;
   std::unique_ptr<Copier> host_copier_;  ///< ends before the memory that it copies
   std::unique_ptr<Copier> device_copier_;

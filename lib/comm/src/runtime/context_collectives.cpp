@@ -225,8 +225,27 @@ void ContextState::try_barrier(std::chrono::milliseconds longest,
   MPI_Finalized(&finalized);
   if (finalized || std::uncaught_exceptions() != 0) return;
   MPI_Request request = MPI_REQUEST_NULL;
-  if (MPI_Ibarrier(parting_comm_, &request) != MPI_SUCCESS || !completes_within(longest, request, progress))
+  if (MPI_Ibarrier(parting_comm_, &request) != MPI_SUCCESS || !completes_within(longest, request, progress)) {
     mark_broken();
+    return;
+  }
+  // The other ranks unmapped it before they came.
+  parted_.clear();
+}
+
+void ContextState::make_mapping(bool on_host, const std::function<void()>& make) {
+  try {
+    make();
+  } catch (...) {
+    if (!on_host) try_barrier();
+    throw;
+  }
+}
+
+std::shared_ptr<void> ContextState::freed_after_barrier(std::shared_ptr<void> memory) {
+  // Made here, because the end of the owner must not fail.
+  auto entry = std::make_shared<std::list<std::shared_ptr<void>>>(1, std::move(memory));
+  return {entry->front().get(), [this, entry](void*) { parted_.splice(parted_.end(), *entry); }};
 }
 
 void ContextState::try_barrier() noexcept {

@@ -69,12 +69,16 @@ ContextState::ContextState(MPI_Comm comm, int device, std::any space, ContextOpt
   check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
   try {
-    all_or_none(context_construction, [&] { check_settings(options_); });
-  } catch (const Error& error) {
-    // All ranks are here, and no message was ever sent on these communicators.
-    if (error.kind() != ErrorKind::timeout) free_communicators();
+    find_out();
+  } catch (...) {
+    // The destructor is not called. After a time-out, ranks that come late may still match this rank's calls.
+    if (all_part_in_order()) free_communicators();
     throw;
   }
+}
+
+void ContextState::find_out() {
+  all_or_none(context_construction, [&] { check_settings(options_); });
   threads_refusal_ = why_no_service_threads(options_.service_threads);
   tags_.emplace(largest_tag(comm_));
   service_tag_ = take_tags(1);
@@ -189,7 +193,10 @@ void ContextState::probe_device_mappings() {
   Buffer block;
   try {
     block = allocate_device_words(size_);
-    mine = name_memory(block.data, size_ * sizeof(std::uint64_t), MemoryKind::device).value();
+    if (const auto named = name_memory(block.data, size_ * sizeof(std::uint64_t), MemoryKind::device))
+      mine = *named;
+    else
+      refusal = "CUDA names this GPU's memory to no other process (cudaIpcGetMemHandle fails)";
   } catch (const Error& error) {
     refusal = error.message();
   }

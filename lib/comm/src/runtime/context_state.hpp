@@ -17,6 +17,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -47,6 +48,7 @@ class Tags {
   }
   ~Tags();
   [[nodiscard]] int first() const { return first_; }
+  [[nodiscard]] bool are_leased() const { return context_ != nullptr; }
 
  private:
   ContextState* context_ = nullptr;
@@ -140,6 +142,12 @@ class ContextState {
   void try_barrier() noexcept;
   /// The same with another limit. Calls `progress` while it waits.
   void try_barrier(std::chrono::milliseconds longest, const std::function<void()>& progress) noexcept;
+  /// Runs `make`, which maps memory of other ranks. Where it throws, and the memory is a GPU's, the ranks wait for each other as destructors
+  /// do, so that nobody returns and frees what others still map. `make` leaves nothing mapped when it throws.
+  void make_mapping(bool on_host, const std::function<void()>& make);
+  /// \return an owner of GPU memory that other ranks map. Freeing it while they do is undefined in CUDA, so it is freed in a
+  ///         try_barrier() that follows the end of this owner and to which all ranks came, or with the Context.
+  [[nodiscard]] std::shared_ptr<void> freed_after_barrier(std::shared_ptr<void> memory);
   /// Reports that messages between this rank and others may remain underway. No rank then ever frees the communicators.
   void mark_broken() noexcept { is_broken_ = true; }
 
@@ -179,6 +187,8 @@ class ContextState {
   friend class Tags;
 
   [[nodiscard]] MPI_Comm duplicate(MPI_Comm comm);
+  /// Collective: checks the settings, then detects and probes the machine.
+  void find_out();
   void free_communicators() noexcept;
   void probe_mappings();
   void wait_request(MPI_Request& request, const std::function<std::string()>& what);
@@ -233,6 +243,8 @@ class ContextState {
   };
   std::vector<PeerEntered> peers_entered_;
   std::vector<std::pair<std::string, std::shared_ptr<void>>> kept_;
+  std::list<std::shared_ptr<void>>
+      parted_;  ///< what freed_after_barrier() gave, and nobody here uses any more
 };
 
 template <class T>

@@ -11,6 +11,7 @@ PeerBlocks::PeerBlocks(ContextState& context, const Executor& executor, std::spa
   context.all_or_none(purpose, [&] {
     own_ = allocate_mappable(context, executor, bytes);
     const auto kind = executor.runs_on_host() ? MemoryKind::host : MemoryKind::device;
+    if (kind == MemoryKind::device) own_.owner = context.freed_after_barrier(std::move(own_.owner));
     const auto range = context.name_memory(own_.data, bytes, kind);
     if (!range)
       throw Error(ErrorKind::unsupported, "a block lies in memory that can't be named to other ranks");

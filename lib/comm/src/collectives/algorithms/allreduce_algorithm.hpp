@@ -49,6 +49,8 @@ class AllreduceRunner {
   virtual void check() const {}
   /// Bytes that this rank has sent to other hosts so far.
   [[nodiscard]] virtual std::int64_t bytes_between_hosts() const { return 0; }
+  /// What explain() adds; empty for nothing.
+  [[nodiscard]] virtual std::string remark() const { return {}; }
   /// The ranks that progress() waits for, for the message of a timeout.
   [[nodiscard]] virtual std::string describe_late() const = 0;
 };

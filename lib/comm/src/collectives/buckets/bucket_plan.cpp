@@ -118,6 +118,7 @@ void BucketPlan::require_same_everywhere() const {
 }
 
 void BucketPlan::ready(const Executor& compute, int gradient) {
+  error_.require_none("GradientBuckets");
   check();
   if (gradient < 0 || gradient >= static_cast<int>(parts_.gradients.size()))
     throw Error(ErrorKind::usage,
@@ -259,9 +260,11 @@ void BucketPlan::start_complete() {
 }
 
 void BucketPlan::wait_for(int count) {
-  wait_until(
-      context_->timeout(), context_->yields(), [&] { return progress(count); },
-      [&] { return describe_late(); });
+  error_.noting(*context_, [&] {
+    wait_until(
+        context_->timeout(), context_->yields(), [&] { return progress(count); },
+        [&] { return describe_late(); });
+  });
 }
 
 bool BucketPlan::progress(int count) {

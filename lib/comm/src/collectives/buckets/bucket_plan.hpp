@@ -70,6 +70,7 @@ class BucketPlan {
   [[nodiscard]] std::string describe_late() const;
 
   std::shared_ptr<ContextState> context_;
+  FirstError error_;
   GradientBucketsOptions options_;
   BucketParts parts_;
   std::vector<Bucket> buckets_;

@@ -23,6 +23,11 @@ inline constexpr std::int64_t pack_bytes = 16;
   return (work + by - 1) / by;
 }
 
+/// What explain() says of Views that have no name for other processes.
+[[nodiscard]] inline std::string copies_views() {
+  return "copied before and after, because peers can't map the Views' memory";
+}
+
 /// What all algorithms keep, and how they say what went wrong.
 class DeviceProgram {
  protected:
@@ -181,6 +186,7 @@ class BetweenElements : public DeviceAllreduce {
     launch(stream);
     copy(elements_, views_.of(program_.rank), stream);
   }
+  [[nodiscard]] std::string remark() const final { return copied_bytes_ == 0 ? "" : copies_views(); }
 
  protected:
   virtual void launch(cudaStream_t stream) { kernel_.launch(program_, stream); }

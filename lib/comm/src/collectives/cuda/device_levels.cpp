@@ -113,6 +113,7 @@ class DeviceLane final : private DeviceProgram {
 /// ranks' elements are there, and until all have given theirs.
 class LevelsOnDevice final : public AllreduceRunner {
  public:
+  [[nodiscard]] std::string remark() const override { return copied_bytes_ == 0 ? "" : copies_views(); }
   LevelsOnDevice(const AllreduceParts& parts, const DeviceLevels& levels)
       : elements_(parts.elements), width_(static_cast<std::int64_t>(element_bytes(parts.elements.type))) {
     const auto all = static_cast<std::size_t>(elements_.count * width_);

@@ -20,7 +20,10 @@ constexpr std::string_view tiles_construction = "the construction of a TiledAllr
 
 TilePlan::TilePlan(std::shared_ptr<ContextState> context, const Executor& executor,
                    const TiledAllreduceOptions& options, const Elements& elements)
-    : context_(std::move(context)), options_(options), elements_(elements) {
+    : context_(std::move(context)),
+      options_(options),
+      elements_(elements),
+      on_host_(executor.runs_on_host()) {
   constexpr std::int64_t line = 64;
   context_->all_or_none(tiles_construction, [&] {
     if (options_.tile_elements < line || options_.tile_elements % line != 0)
@@ -44,18 +47,25 @@ TilePlan::TilePlan(std::shared_ptr<ContextState> context, const Executor& execut
   }
   refusal_ = refuse(executor);
   if (!refusal_.empty()) return;
+  context_->make_mapping(on_host_, [&] { make_tiles(executor); });
+}
+
+void TilePlan::make_tiles(const Executor& executor) {
   TileParts made = parts(executor);
   if (made.views.empty()) {
     refusal_ = "the Views are in memory that other ranks can't map";
     return;
   }
-  tiles_ = executor.runs_on_host() ? make_host_tiles(std::move(made)) : make_device_tiles(std::move(made));
+  tiles_ = on_host_ ? make_host_tiles(std::move(made)) : make_device_tiles(std::move(made));
   whole_.reset();
 }
 
-/// Messages of a failed operation may still arrive.
+/// Messages of a failed operation may still arrive. On GPUs as a CollectivePlan's.
 TilePlan::~TilePlan() {
   if (in_flight_) context_->mark_broken();
+  if (tiles_ == nullptr) return;
+  tiles_.reset();
+  if (!on_host_) context_->try_barrier();
 }
 
 std::string TilePlan::refuse(const Executor& executor) const {

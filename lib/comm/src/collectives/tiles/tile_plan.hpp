@@ -31,6 +31,7 @@ class TilePlan {
  private:
   /// Why tiles can't be combined one by one; empty when they can.
   [[nodiscard]] std::string refuse(const Executor& executor) const;
+  void make_tiles(const Executor& executor);
   [[nodiscard]] TileParts parts(const Executor& executor) const;
 
   std::shared_ptr<ContextState> context_;
@@ -40,6 +41,7 @@ class TilePlan {
   std::unique_ptr<CollectivePlan> whole_;  ///< where tiles can't be combined one by one
   std::string refusal_;
   bool in_flight_ = false;
+  bool on_host_;
 };
 
 }  // namespace selvage::detail
