@@ -2,6 +2,7 @@
 
 #include <selvage/agreement.hpp>
 #include <selvage/error.hpp>
+#include <selvage/silence.hpp>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <future>
+#include <system_error>
 #include <thread>
 
 namespace selvage::app {
@@ -26,12 +28,31 @@ std::int64_t limit_ms() {
   }
 }
 
-/// Ranks say the same thing at different times, the lowest first: it ends the others before they do.
-std::chrono::milliseconds turn_of(int rank) {
-  return std::chrono::milliseconds(rank == 0 ? 0 : 5000 + 50 * rank);
+/// Waits for the end of MPI, and ends this process where that doesn't come in time.
+void watch_finalize(std::string_view app, int code, int rank, const std::future<void>& end) {
+  const std::int64_t limit = limit_ms();
+  const std::int64_t silence = silence_ms(limit);
+  const auto ends_within = [&](std::chrono::milliseconds time) {
+    return end.wait_for(time) == std::future_status::ready;
+  };
+  if (ends_within(std::chrono::milliseconds(silence))) return;
+  if (rank == 0)
+    fmt::print(stderr, "selvage: MPI_Finalize: not done after {} ms, given up after {} ms\n", silence, limit);
+  if (ends_within(std::chrono::milliseconds(limit - silence) + turn_of(rank))) return;
+  // A run that failed has said why.
+  if (code == 0)
+    fmt::print(stderr, "{}: error: rank {} waited {} ms in MPI_Finalize for ranks that don't end\n", app,
+               rank, limit);
+  std::fflush(stderr);
+  // MPI can't be called by another thread here; the launcher ends the others.
+  std::_Exit(code == 0 ? 1 : code);
 }
 
 }  // namespace
+
+std::chrono::milliseconds turn_of(int rank) {
+  return std::chrono::milliseconds(rank == 0 ? 0 : 5000 + 50 * rank);
+}
 
 std::shared_ptr<Job> start_job() {
   // Shared with what is left behind where it is given up.
@@ -66,20 +87,15 @@ void finalize_in_time(std::string_view app, int code) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   std::promise<void> promise;
-  std::thread watch([&, end = promise.get_future()] {
-    const std::int64_t limit = limit_ms();
-    if (end.wait_for(std::chrono::milliseconds(limit) + turn_of(rank)) == std::future_status::ready) return;
-    // A run that failed has said why.
-    if (code == 0)
-      fmt::print(stderr, "{}: error: rank {} waited {} ms in MPI_Finalize for ranks that don't end\n", app,
-                 rank, limit);
-    std::fflush(stderr);
-    // MPI can't be called by another thread here; the launcher ends the others.
-    std::_Exit(code == 0 ? 1 : code);
-  });
+  std::thread watch;
+  try {
+    watch = std::thread([&, end = promise.get_future()] { watch_finalize(app, code, rank, end); });
+  } catch (const std::system_error&) {
+    // All else is done: what was written and said stays.
+  }
   MPI_Finalize();
   promise.set_value();
-  watch.join();
+  if (watch.joinable()) watch.join();
 }
 
 }  // namespace selvage::app

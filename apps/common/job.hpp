@@ -4,11 +4,15 @@
 
 #include <mpi.h>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string_view>
 
 namespace selvage::app {
+
+/// How long a rank waits before it says what others say too: the lowest says it at once, and ends the others before they do.
+[[nodiscard]] std::chrono::milliseconds turn_of(int rank);
 
 /// What all ranks of a mini-app have from its start to its end.
 struct Job {
@@ -28,7 +32,8 @@ void end_job(const std::shared_ptr<Job>& job);
 /// can.
 [[noreturn]] void end_without_job(int rank, int code, const std::function<void()>& say);
 
-/// MPI_Finalize, which waits for all ranks: whoever waits longer than for others of this job says so and ends it.
+/// MPI_Finalize, which waits for all ranks: rank 0 says what it waits for, and whoever waits longer than for others of this job
+/// says so and ends it. Without a bound where no thread can be started.
 /// \param code  the run's exit code, which stays unless it is 0
 void finalize_in_time(std::string_view app, int code);
 

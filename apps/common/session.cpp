@@ -1,5 +1,6 @@
 #include "common/session.hpp"
 
+#include "common/address_space.hpp"
 #include "common/job.hpp"
 #include "common/kokkos_settings.hpp"
 
@@ -219,6 +220,11 @@ int run_app(int argc, char** argv, const AppInfo& info, const std::function<void
   // Open MPI 4.1 keeps asynchronous file writes in a list without a lock: a proxy's thread that calls MPI meanwhile may crash. 2 makes
   // them synchronous. What the user has set stays.
   setenv("OMPI_MCA_fcoll_vulcan_async_io", "2", 0);
+  if (const auto refusal = address_space_refusal()) {
+    std::this_thread::sleep_for(turn_of(refusal->rank));
+    print_error(info, std::runtime_error(refusal->why));
+    return 1;
+  }
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   const int code = run_app_within_mpi(argc, argv, info, body);

@@ -19,6 +19,10 @@
 namespace selvage::sgd {
 namespace {
 
+std::string sums_of(const Settings& settings) {
+  return settings.ordered ? "ordered" : "fast";
+}
+
 /// What has to be equal for training to go on where it stopped.
 app::Attributes describe(const Trainer& trainer, const Settings& settings) {
   const DataFacts& data = trainer.data();
@@ -26,19 +30,33 @@ app::Attributes describe(const Trainer& trainer, const Settings& settings) {
   if (!settings.channels.empty()) layers += fmt::format("-({}x{})", settings.image[0], settings.image[1]);
   for (const int channels : settings.channels) layers += fmt::format("-conv{}", channels);
   for (const int width : settings.hidden) layers += fmt::format("-{}", width);
-  return {{"layers", fmt::format("{}-{}", layers, data.shape.classes)},
-          {"weights", std::string("inputs x units, each tensor from a multiple of 4 elements")},
-          {"data", fmt::format("{:016x}", data.fingerprint)},
-          {"seed", settings.seed},
-          {"epochs", settings.epochs},
-          {"batch", settings.batch},
-          {"reduce", std::string(settings.ordered ? "ordered" : "fast")},
-          {"grain", settings.ordered ? settings.grain : 0},
-          {"bf16", std::int64_t{settings.bf16_on_the_wire}},
-          {"rate", settings.rate},
-          {"warmup_steps", settings.warmup_steps},
-          {"momentum", settings.momentum},
-          {"weight_decay", settings.weight_decay}};
+  app::Attributes attributes{
+      {"layers", fmt::format("{}-{}", layers, data.shape.classes)},
+      {"weights", std::string("inputs x units, each tensor from a multiple of 4 elements")},
+      {"data", fmt::format("{:016x}", data.fingerprint)},
+      {"seed", settings.seed},
+      {"epochs", settings.epochs},
+      {"batch", settings.batch},
+      {"reduce", sums_of(settings)},
+      {"bf16", std::int64_t{settings.bf16_on_the_wire}},
+      {"rate", settings.rate},
+      {"warmup_steps", settings.warmup_steps},
+      {"momentum", settings.momentum},
+      {"weight_decay", settings.weight_decay}};
+  // Fast sums know no grains; files of earlier versions say 0.
+  if (settings.ordered) attributes["grain"] = settings.grain;
+  return attributes;
+}
+
+/// Before all else, which partly depends on it, and in the input's words: comm.reduce has a default.
+void require_same_sums(const app::Hdf5Reader& file, const std::string& path, const Settings& settings) {
+  const std::string found = file.text("reduce");
+  const std::string wanted = sums_of(settings);
+  if (found == wanted) return;
+  throw Error(ErrorKind::input,
+              fmt::format("{} can't be continued here: it has comm.reduce = \"{}\", and this run comm.reduce "
+                          "= \"{}\": give what the file has",
+                          path, found, wanted));
 }
 
 using HostVector = Kokkos::View<float*, Kokkos::LayoutRight, Kokkos::HostSpace>;
@@ -163,6 +181,7 @@ void resume(Trainer& trainer, const std::string& path, const Settings& settings)
         fmt::format("{} can't be continued: it is of an earlier version, which wrote weights as units x "
                     "inputs. Train anew, or with that version",
                     path));
+  require_same_sums(file, path, settings);
   file.require(describe(trainer, settings));
   const std::int64_t step = file.integer("step");
   const std::int64_t last = settings.stop_step.value_or(trainer.schedule().steps);

@@ -20,6 +20,8 @@
 namespace selvage::md {
 namespace {
 
+constexpr std::size_t longest_line = 65'536;
+
 using Words = std::vector<std::string_view>;
 
 Words split(std::string_view line) {
@@ -59,9 +61,15 @@ class Reader {
     throw Error(ErrorKind::input, fmt::format("{}:{}: {}", name_, line_number_, why));
   }
 
+  /// Of bounded length: a file without ends of lines may not fit into memory.
   bool read_line() {
-    if (!std::getline(text_, line_)) return false;
+    text_.getline(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
+    const auto taken = static_cast<std::size_t>(text_.gcount());
+    if (text_.bad()) refuse(fmt::format("the next line can't be read: {}", std::strerror(errno)));
+    if (text_.fail() && taken == 0) return false;
     ++line_number_;
+    if (text_.fail()) refuse(fmt::format("the line has more than {} bytes", longest_line));
+    line_ = std::string_view(buffer_.data(), text_.eof() ? taken : taken - 1);
     return true;
   }
 
@@ -169,8 +177,8 @@ class Reader {
   /// LAMMPS writes it behind the title: "Atoms # atomic".
   void check_style() const {
     const std::size_t comment = line_.find('#');
-    if (comment == std::string::npos) return;
-    std::string hint = line_.substr(comment + 1);
+    if (comment == std::string_view::npos) return;
+    std::string hint(line_.substr(comment + 1));
     std::ranges::replace(hint, '#', ' ');
     const Words words = split(hint);
     if (!words.empty() && words[0] != "atomic")
@@ -223,7 +231,8 @@ class Reader {
 
   std::istream& text_;
   const std::string& name_;
-  std::string line_;
+  std::vector<char> buffer_ = std::vector<char>(longest_line + 1);  ///< ends with a 0
+  std::string_view line_;                                           ///< of the buffer
   std::int64_t line_number_ = 0;
   std::optional<std::int64_t> atoms_;
   int axes_ = 0;  ///< bit per axis of the box that was given

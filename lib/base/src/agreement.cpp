@@ -1,6 +1,7 @@
 #include <selvage/agreement.hpp>
 #include <selvage/environment.hpp>
 #include <selvage/read_text_file.hpp>
+#include <selvage/silence.hpp>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -30,8 +32,6 @@ constexpr int verdict_tag = 0x5e20;
 constexpr std::chrono::milliseconds time_to_take{500};
 /// What ranks have for coming once one of them has waited in vain: all who are well are waiting, too.
 constexpr std::chrono::milliseconds roll_call{2000};
-/// After it the user is told what is waited for.
-constexpr std::chrono::milliseconds longest_silence{10'000};
 /// What rank 0 has, beyond the others' patience, for its verdict.
 constexpr std::chrono::milliseconds time_to_decide{2000};
 
@@ -129,38 +129,52 @@ class Sending {
 /// Messages of one tag that are expected, one of each source.
 class Receiving {
  public:
-  Receiving(MPI_Comm comm, int tag, const std::vector<int>& sources)
-      : outcomes_(sources.size()), requests_(sources.size(), MPI_REQUEST_NULL) {
+  Receiving(MPI_Comm comm, int tag, const std::vector<int>& sources, Clock::time_point deadline)
+      : sources_(sources),
+        deadline_(deadline),
+        taken_(sources.size()),
+        outcomes_(sources.size()),
+        requests_(sources.size(), MPI_REQUEST_NULL),
+        places_(sources.size()) {
     for (std::size_t i = 0; i < sources.size(); ++i) {
       check_mpi(MPI_Irecv(&outcomes_[i], sizeof(Outcome), MPI_BYTE, sources[i], tag, comm, &requests_[i]),
                 "MPI_Irecv of an outcome");
     }
   }
 
-  /// What has come by the deadline; a sender's patience, where it is told, may make that earlier.
-  std::vector<std::optional<Outcome>> take_until(Clock::time_point deadline) {
-    const int count = static_cast<int>(requests_.size());
-    std::vector<std::optional<Outcome>> taken(requests_.size());
-    std::vector<int> places(requests_.size());
+  /// Waits until then at most, or until the deadline, which a sender's patience, where it is told, may make earlier.
+  bool has_all_by(Clock::time_point time) {
     while (true) {
       int found = 0;
-      check_mpi(MPI_Testsome(count, requests_.data(), &found, places.data(), MPI_STATUSES_IGNORE),
+      check_mpi(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &found, places_.data(),
+                             MPI_STATUSES_IGNORE),
                 "MPI_Testsome while ranks agree");
-      if (found == MPI_UNDEFINED) return taken;
-      for (int i = 0; i < found; ++i) {
-        const auto place = static_cast<std::size_t>(places[static_cast<std::size_t>(i)]);
-        taken[place] = outcomes_[place];
-        if (const auto patience_ms = outcomes_[place].patience_ms; patience_ms > 0)
-          deadline = std::min(deadline, Clock::now() + std::chrono::milliseconds(patience_ms));
-      }
-      if (found == 0 && Clock::now() >= deadline) break;
+      if (found == MPI_UNDEFINED) return true;
+      for (int i = 0; i < found; ++i) keep(static_cast<std::size_t>(places_[static_cast<std::size_t>(i)]));
+      if (found == 0 && Clock::now() >= std::min(time, deadline_)) return false;
       if (found == 0) std::this_thread::sleep_for(poll_interval);
     }
-    give_up();
-    return taken;
+  }
+
+  /// The first source that nothing has come of.
+  [[nodiscard]] int first_missing() const {
+    const auto place = std::ranges::find_if(taken_, [](const auto& outcome) { return !outcome; });
+    return sources_[static_cast<std::size_t>(place - taken_.begin())];
+  }
+
+  /// What has come by the deadline.
+  std::vector<std::optional<Outcome>> take() {
+    if (!has_all_by(deadline_)) give_up();
+    return taken_;
   }
 
  private:
+  void keep(std::size_t place) {
+    taken_[place] = outcomes_[place];
+    if (const auto patience_ms = outcomes_[place].patience_ms; patience_ms > 0)
+      deadline_ = std::min(deadline_, Clock::now() + std::chrono::milliseconds(patience_ms));
+  }
+
   void give_up() {
     for (MPI_Request& request : requests_) {
       if (request == MPI_REQUEST_NULL) continue;
@@ -169,8 +183,12 @@ class Receiving {
     }
   }
 
+  std::vector<int> sources_;
+  Clock::time_point deadline_;
+  std::vector<std::optional<Outcome>> taken_;
   std::vector<Outcome> outcomes_;
   std::vector<MPI_Request> requests_;
+  std::vector<int> places_;
 };
 
 struct Agreement {
@@ -205,11 +223,21 @@ struct Agreement {
   [[nodiscard]] Outcome decide(const Outcome& own) const {
     std::vector<int> others;
     for (int other = 1; other < ranks; ++other) others.push_back(other);
-    std::vector<std::optional<Outcome>> reports =
-        Receiving(comm, report_tag, others)
-            .take_until(Clock::now() + std::chrono::milliseconds(own.patience_ms));
+    const auto begin = Clock::now();
+    Receiving receiving(comm, report_tag, others, begin + std::chrono::milliseconds(own.patience_ms));
+    // Who has failed says that.
+    if (!own.failed) tell_of_late(receiving, begin);
+    std::vector<std::optional<Outcome>> reports = receiving.take();
     reports.insert(reports.begin(), own);
     return verdict_on(reports);
+  }
+
+  void tell_of_late(Receiving& reports, Clock::time_point begin) const {
+    const std::int64_t silence = silence_ms(timeout_ms);
+    const auto time = begin + std::chrono::milliseconds(silence);
+    if (reports.has_all_by(time) || Clock::now() < time) return;
+    fmt::print(stderr, "selvage: {}: rank {} has not come after {} ms, given up after {} ms\n", what,
+               reports.first_missing(), silence, timeout_ms);
   }
 
   /// The lowest rank's failure. Having waited in vain counts least, since it mostly follows from something else.
@@ -272,7 +300,7 @@ struct Agreement {
     sending.start(0);
     auto deadline = Clock::now() + std::chrono::milliseconds(own.patience_ms) + time_to_decide;
     if (!own.waited_in_vain()) deadline += roll_call;
-    const auto verdict = Receiving(comm, verdict_tag, {0}).take_until(deadline).front();
+    const auto verdict = Receiving(comm, verdict_tag, {0}, deadline).take().front();
     sending.finish();
     if (verdict) return *verdict;
     if (!own.failed) return late(0, timeout_ms);
@@ -295,7 +323,7 @@ void run_until(const std::function<void()>& work, std::string_view what, std::in
   std::thread worker(std::move(task));
   const std::chrono::milliseconds limit(timeout_ms);
   const auto deadline = Clock::now() + limit;
-  const auto silence = std::min(longest_silence, limit / 3);
+  const std::chrono::milliseconds silence(silence_ms(timeout_ms));
   if (says_so && end.wait_for(silence) == std::future_status::timeout) {
     fmt::print(stderr, "selvage: {}: not done after {} ms, given up after {} ms\n", what, silence.count(),
                timeout_ms);
@@ -313,7 +341,11 @@ constexpr std::size_t most_text_bytes = std::size_t{256} << 20;
 }  // namespace
 
 std::string_view text_of_standard(const std::exception& error) {
-  return dynamic_cast<const std::bad_alloc*>(&error) == nullptr ? error.what() : "not enough memory";
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return "not enough memory";
+  const auto* const system = dynamic_cast<const std::system_error*>(&error);
+  if (system != nullptr && system->code() == std::errc::resource_unavailable_try_again)
+    return "no thread can be started: too many, or too little memory (ulimit -u, ulimit -v)";
+  return error.what();
 }
 
 std::int64_t agreement_timeout_ms() {

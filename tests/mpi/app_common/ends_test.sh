@@ -63,13 +63,20 @@ end_to_end ends 1 "an exception of unknown type" 4 --fail unknown
 # A rank that stops in MPI's own calls of start and end, which know no limit.
 # stops_in CALL MESSAGE [CODE ARGUMENT...]
 stops_in() { STOP_IN=$1 SELVAGE_TIMEOUT_MS=1000 end_to_end ends "${3:-1}" "$2" 4 "${@:4}"; }
+told() { expect_text "^selvage: $1: not done after 333 ms, given up after 1000 ms\$" "what is waited for"; }
 stops_in MPI_Comm_dup "the start of the job: not done within 1000 ms, and rank 1 does not answer"
+told "the start of the job"
 stops_in MPI_Win_allocate_shared "the start of the job: not done within 1000 ms, and rank 1 does not answer"
 stops_in MPI_Win_free "the end of the job: not done within 1000 ms, and rank 1 does not answer"
+told "the end of the job"
 stops_in MPI_Finalize "rank 0 waited 1000 ms in MPI_Finalize for ranks that don't end"
+told MPI_Finalize
 # After an error no other one is told.
 stops_in MPI_Win_free "all mind" 2 --fail setup-all
 stops_in MPI_Finalize "all mind" 2 --fail setup-all
+# Where no thread can be started, to wait for MPI within a limit: at the start it is an error, at the end MPI has no limit.
+REFUSE_THREADS_AFTER=MPI_Init_thread end_to_end ends 1 "no thread can be started: " 2
+REFUSE_THREADS_AFTER=MPI_Win_free end_to_end ends 0 "" 2
 # A process that leaves without a word ends the job through the launcher; what counts is that nobody hangs.
 end_to_end run 4 --fail exit-early
 if [[ $code -ne 1 ]]; then fail "exit code $code instead of 1 where a rank exits early"; fi

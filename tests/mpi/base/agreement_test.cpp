@@ -1,15 +1,18 @@
 #include <selvage/agreement.hpp>
+#include <selvage/silence.hpp>
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 
 namespace {
@@ -74,6 +77,9 @@ TEST(Agreement, CarriesOtherExceptionsToo) {
   };
   EXPECT_EQ(message(std::runtime_error("out of luck")), "out of luck");
   EXPECT_EQ(message(std::bad_alloc()), "not enough memory");
+  // As std::thread says it.
+  EXPECT_EQ(message(std::system_error(EAGAIN, std::system_category())),
+            "no thread can be started: too many, or too little memory (ulimit -u, ulimit -v)");
 }
 
 TEST(Agreement, KeepsWorkingAfterAFailure) {
@@ -137,6 +143,7 @@ void agree_without(int missing, Work&& work) {
 void expect_named(int missing) {
   if (ranks_of_world() == 1) GTEST_SKIP() << "needs another rank";
   agree_without(missing, [&](MPI_Comm comm) {
+    testing::internal::CaptureStderr();
     try {
       together(
           comm, "planning", [] {}, 100);
@@ -147,6 +154,9 @@ void expect_named(int missing) {
       EXPECT_EQ(error.kind(), ErrorKind::timeout);
       EXPECT_EQ(error.message(), "planning: rank " + std::to_string(missing) + " did not come within 100 ms");
     }
+    const std::string told = "selvage: planning: rank " + std::to_string(missing) +
+                             " has not come after 33 ms, given up after 100 ms\n";
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), rank_of_world() == 0 ? told : "");
   });
 }
 
@@ -282,6 +292,12 @@ TEST(Agreement, GivesUpWorkThatWaitsWithoutABound) {
   });
   // What was left behind ends.
   if (rank_of_world() == 2) MPI_Barrier(barrier);
+}
+
+TEST(Agreement, TellsWhatIsWaitedForAfterFiveSecondsAtMost) {
+  EXPECT_EQ(silence_ms(120'000), 5000);
+  EXPECT_EQ(silence_ms(15'000), 5000);
+  EXPECT_EQ(silence_ms(9'000), 3000);
 }
 
 TEST(Agreement, RaisesErrorsOfBoundedWork) {

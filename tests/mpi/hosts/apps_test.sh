@@ -10,7 +10,7 @@ done
 for _ in 1 2 3 4 5; do
   run_app "$JACOBI" "$INPUTS/jacobi/dirichlet.toml" --transport mpi_staged --initiation queue --steps 100 --verify
 done
-for initiation in host queue; do
+for initiation in host stream queue kernel; do
   run_app "$MD" "$INPUTS/md/lj.toml" --initiation "$initiation" --steps 40
 done
 for reduce in ordered fast; do

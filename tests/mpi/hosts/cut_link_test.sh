@@ -13,23 +13,39 @@ until_seen() {
   done
 }
 has_rows() { [[ -f $hosts_folder/out/norms.csv && $(wc -l <"$hosts_folder/out/norms.csv") -gt 3 ]]; }
-names_a_rank() { grep -qE '^jacobi: error: .*waited 2000 ms for rank [0-3] ' "$output"; }
+has_ended() { ! kill -0 "$launcher" 2>/dev/null; }
+says() { grep -qE -- "$1" "$output"; }
 
-for initiation in host queue; do
+# cut_while_running WHAT REGEX ARGUMENT...: of an endless run; a message matches. Both limits are much below their defaults.
+cut_while_running() {
+  local what=$1 message=$2
+  shift 2
   rm -rf "$hosts_folder/out"
-  on_hosts 2 -x SELVAGE_TIMEOUT_MS=2000 -x SELVAGE_IO_TIMEOUT_MS=5000 "$JACOBI" "$INPUTS/jacobi/dirichlet.toml" \
-    --initiation "$initiation" --steps 1000000000 --set run.norm_every=100 --quiet --out "$hosts_folder/out" >"$output" 2>&1 </dev/null &
+  on_hosts 2 -x SELVAGE_TIMEOUT_MS=2000 -x SELVAGE_IO_TIMEOUT_MS=6000 "$JACOBI" "$INPUTS/jacobi/dirichlet.toml" \
+    --steps 1000000000 --quiet --out "$hosts_folder/out" "$@" >"$output" 2>&1 </dev/null &
   launcher=$!
-  until_seen 60 has_rows || fail "$initiation: the run did not get going"
+  until_seen 60 has_rows || fail "$what: the run did not get going"
   cut_link
-  until_seen 30 names_a_rank || fail "$initiation: no message names a late rank"
+  until_seen 30 says "$message" || fail "$what: no message names a late rank"
   # mpirun itself waits for its daemon on the other side.
   mend_link
-  has_ended() { ! kill -0 "$launcher" 2>/dev/null; }
-  until_seen 60 has_ended || fail "$initiation: the job goes on"
+  until_seen 60 has_ended || fail "$what: the job goes on"
   kill -KILL "$launcher" 2>/dev/null
   wait "$launcher"
   code=$?
-  if [[ $code -eq 0 ]]; then fail "$initiation: exit code 0"; fi
+  if [[ $code -eq 0 ]]; then fail "$what: exit code 0"; fi
+}
+
+for initiation in host queue; do
+  cut_while_running "$initiation" '^jacobi: error: .*waited 2000 ms for rank [0-3] ' --set run.norm_every=100 --initiation "$initiation"
 done
+
+# Nearly all of the time a file is being opened, written or closed, by all ranks together. A cut may come between two of these.
+for ((tries = 6; tries > 0; --tries)); do
+  cut_while_running "files" '^jacobi: error: .*rank [0-3]( |$)' --set run.norm_every=1 --set restart.every=1
+  if says '^selvage: writing .*restart_[0-9]+\.h5: not done after 2000 ms, given up after 6000 ms$'; then break; fi
+done
+if ((tries == 0)); then fail "files: nothing says what is waited for"; fi
+says '^jacobi: error: writing .*restart_[0-9]+\.h5: not done within 6000 ms, and rank [0-3] does not answer' ||
+  fail "files: the message doesn't name the file and the rank"
 finish

@@ -48,6 +48,12 @@ data "/^Velocities/,\$d" "bad.data has no velocities: give velocity.temperature"
 data "12,\$d" "bad.data:11: the section Atoms ends after 1 of 2 lines"
 refuse_state() { expect_failure 2 "$1" 1 --quiet --steps 30 --out "$out" --state "$2"; }
 refuse_state "cannot read .*no_such.data: No such file or directory" "$scratch/no_such.data"
+refuse_state "cannot read /dev/zero: it is a device" /dev/zero
+mkfifo "$scratch/pipe.data"
+refuse_state "cannot read .*pipe.data: it is a pipe" "$scratch/pipe.data"
+# Holes alone, without an end of a line.
+truncate -s 200M "$scratch/holes.data"
+refuse_state "holes.data:1: the line has more than 65536 bytes" "$scratch/holes.data"
 
 cp "$restart" "$scratch/truncated.h5"
 truncate -s -3000 "$scratch/truncated.h5"

@@ -48,6 +48,7 @@ mkdir "$scratch/idx"
 refuse "idx/train-images-idx3-ubyte: " --data "$scratch/idx"
 refuse "batch is 27, and this run's is 26" --restart "$checkpoint" --set train.batch=26
 refuse "seed is 1, and this run's is 2" --restart "$checkpoint" --set train.seed=2
+refuse 'it has comm.reduce = "ordered", and this run comm.reduce = "fast": give what the file has' --restart "$checkpoint" --reduce fast
 refuse "is after step 10, and this run ends at 5" --restart "$checkpoint" --steps 5
 refuse "has no attribute" --restart "$data"
 if [[ $(checksums "$out") != "$before" ]]; then fail "bad input changed earlier output in $out"; fi

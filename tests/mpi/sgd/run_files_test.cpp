@@ -77,6 +77,22 @@ TEST_F(RunFilesOfSmallTraining, AreNotWrittenWithWeightsThatAreLost) {
   EXPECT_FALSE(std::filesystem::exists(folder / "checkpoint_00000001.h5"));
 }
 
+/// What sums of the other kind lack or add isn't what the user gave.
+TEST_F(RunFilesOfSmallTraining, OfOtherSumsAreRefusedInTheWordsOfTheInput) {
+  const RunFiles files(MPI_COMM_WORLD, folder.path(), {});
+  const std::string path = folder / "checkpoint_00000000.h5";
+  for (const std::string in_file : {"ordered", "fast"}) {
+    settings.ordered = in_file == "ordered";
+    files.write_checkpoint(trainer, settings);
+    EXPECT_EQ(app::Hdf5Reader(path).has_attribute("grain"), settings.ordered);
+    settings.ordered = !settings.ordered;
+    const std::string here = settings.ordered ? "ordered" : "fast";
+    EXPECT_EQ(error_message(ErrorKind::input, [&] { resume(trainer, path, settings); }),
+              path + " can't be continued here: it has comm.reduce = \"" + in_file +
+                  "\", and this run comm.reduce = \"" + here + "\": give what the file has");
+  }
+}
+
 /// Read as it is, its weights would be transposed.
 TEST_F(RunFilesOfSmallTraining, OfUnitsByInputsAreRefused) {
   const std::string path = folder / "old.h5";

@@ -1,8 +1,10 @@
 #include "md/state_files/lammps_data.hpp"
 
 #include "expect_error.hpp"
+#include "temporary_directory.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <sstream>
 #include <string>
@@ -103,6 +105,32 @@ TEST(LammpsData, WhatItCantUseIsNamedWithItsLine) {
   expect_refusal(header + atoms + velocities + velocities,
                  "a.data:18: there is a section Velocities already");
   expect_refusal(header + "Velocities\n\n3 1 2 3\n", "a.data:10: the section Velocities comes before Atoms");
+}
+
+TEST(LammpsData, LongLinesAreReadAsFarAsAnyLineIs) {
+  const std::string longest(65'536, 'x');
+  EXPECT_EQ(read(longest + "\n" + header.substr(header.find('\n') + 1) + atoms).state.ids.size(), 2);
+  expect_refusal(longest + "x\n", "a.data:1: the line has more than 65536 bytes");
+  expect_refusal("x\n" + std::string(100'000, '\0'), "a.data:2: the line has more than 65536 bytes");
+}
+
+std::string refusal_of_file(const std::string& path) {
+  return error_message(ErrorKind::input, [&] { static_cast<void>(read_lammps_data(path)); });
+}
+
+/// Nobody writes to the pipe: without a look, opening it waits for ever.
+TEST(LammpsData, WhatIsNoFileIsRefused) {
+  const app::testing_support::TemporaryDirectory folder;
+  const std::string pipe = folder / "pipe.data";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(refusal_of_file(pipe), "cannot read " + pipe + ": it is a pipe, not a file");
+  EXPECT_EQ(refusal_of_file("/dev/zero"), "cannot read /dev/zero: it is a device, not a file");
+  EXPECT_EQ(refusal_of_file(folder.path()), "cannot read " + folder.path() + ": Is a directory");
+}
+
+TEST(LammpsData, ThatCannotBeReadOnGivesTheReasonOfTheSystem) {
+  EXPECT_EQ(refusal_of_file("/proc/self/mem"),
+            "/proc/self/mem:0: the next line can't be read: Input/output error");
 }
 
 }  // namespace

@@ -48,14 +48,14 @@ class IncompleteError : public Error {
 ///
 /// Where `work` threw Error{timeout}, somebody is missing already: ranks then have two seconds to come, and the message
 /// also names the one that doesn't. So `together(comm, what, [&] { throw; })` finds out whom all are waiting for.
-/// Ranks that are in different agreements hear of each other, and wait as long as the least patient.
+/// Ranks that are in different agreements hear of each other, and wait as long as the least patient. Rank 0 says who is late.
 /// \throws AgreedError; IncompleteError where a rank didn't come, Error{timeout} that names it if nobody failed
 void together(MPI_Comm comm, std::string_view what, const std::function<void()>& work,
               std::int64_t timeout_ms = agreement_timeout_ms());
 
 /// together() with work that waits for other ranks without a bound of its own, as MPI-IO does. Where MPI has
 /// MPI_THREAD_MULTIPLE it runs in a thread, and is given up after `timeout_ms`: the job must then end, since the thread
-/// is left behind.
+/// is left behind. After silence_ms() of <selvage/silence.hpp> rank 0 says what is waited for.
 void together_bounded(MPI_Comm comm, std::string_view what, const std::function<void()>& work,
                       std::int64_t timeout_ms = agreement_timeout_ms());
 
