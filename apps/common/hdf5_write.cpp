@@ -5,11 +5,15 @@
 
 #include <selvage/agreement.hpp>
 #include <selvage/atomic_file.hpp>
+#include <selvage/file_descriptor.hpp>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <cerrno>
 #include <functional>
 #include <memory>
 
@@ -132,7 +136,17 @@ class FileWriter {
 
   void reserve() const {
     for (const auto& array : arrays_) check_array(array);
+    if (opens_) require_descriptors();
     if (rank_ == 0) reserve_file(partial_, file_bytes(arrays_));
+  }
+
+  /// MPI-IO opens several files on each rank. Where one rank alone can't, Open MPI 4.1 lets the others wait for it.
+  void require_descriptors() const {
+    std::array<FileDescriptor, 6> spare;
+    for (FileDescriptor& each : spare) {
+      each = FileDescriptor("/dev/null", O_RDONLY);
+      if (each.number() < 0) throw_io_error("cannot write", path_, errno);
+    }
   }
 
   void add_up() {

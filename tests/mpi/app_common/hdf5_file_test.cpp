@@ -5,6 +5,7 @@
 #include "expect_error.hpp"
 #include "file_size_limit.hpp"
 #include "hdf5_arrays.hpp"
+#include "open_files_limit.hpp"
 #include "shared_directory.hpp"
 
 #include <selvage/agreement.hpp>
@@ -16,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -365,6 +367,22 @@ TEST(Hdf5File, NamesAPathThatCannotBeWritten) {
     });
     EXPECT_EQ(message, "cannot create /nonexistent/f.h5.partial: No such file or directory");
   }
+}
+
+/// The others would wait for it in MPI.
+TEST(Hdf5File, FailsOnAllRanksWhereOneCanOpenTooFewFiles) {
+  if (!hdf5_is_parallel()) GTEST_SKIP() << "rank 0 alone opens the file";
+  const World world;
+  const SharedDirectory dir;
+  const std::string path = dir / "f.h5";
+  std::optional<OpenFilesLimit> few;
+  if (world.rank == world.ranks - 1) few.emplace(1);
+  const auto message = agreed_message(ErrorKind::io, [&] {
+    write_whole<double>(path, {4, 4}, 0, WriteMode::parallel);
+  });
+  EXPECT_EQ(message, "cannot write " + path + ": Too many open files");
+  MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT_FALSE(std::filesystem::exists(path + ".partial"));
 }
 
 TEST(Hdf5File, RefusesABoxOutsideItsArray) {
