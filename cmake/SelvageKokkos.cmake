@@ -1,6 +1,6 @@
 # Kokkos: that of an enclosing project, or what find_package finds, or a release that is fetched and built with Selvage.
 #
-# Tried with Kokkos' own default options: 4.5.01 and 4.7.00, with Serial.
+# Tried with Kokkos' own default options: 4.5.01, 4.6.01 and 4.7.00, with Serial.
 
 set(selvage_kokkos_oldest 4.5)
 # The same release and checksum as in scripts/deps/kokkos_source.sh.
