@@ -24,11 +24,22 @@ run_ranks() {
   limited 300 mpirun --oversubscribe --bind-to none -n "$ranks" "$@"
 }
 
+# tested NAME SECONDS CTEST_ARGUMENT...: then says what was skipped. The log is kept, since ctest's next run overwrites it.
+tested() {
+  local log=build/cuda/Testing/Temporary/$1.log limit=$2 status=0
+  shift 2
+  limited "$limit" ctest --preset cuda "$@" || status=$?
+  cp build/cuda/Testing/Temporary/LastTest.log "$log"
+  echo "skipped:"
+  "$repository/scripts/skipped.py" "$log" | sed 's/^/  /'
+  return "$status"
+}
+
 # Tests that wait for ranks run one at a time, so that these have GPUs of their own.
 run_tests() {
   local waiting='^(gpu|comm\.(allreduce|buckets|conformance|halo|hosts|lists|list_halo|messages|port|stress|timeouts|triggered|typed_transfer)|jacobi|md|sgd|examples)\.'
-  limited 600 ctest --preset cuda --parallel "$jobs" --exclude-regex "$waiting"
-  limited 1800 ctest --preset cuda --parallel 1 --tests-regex "$waiting"
+  tested others 600 --parallel "$jobs" --exclude-regex "$waiting"
+  tested waiting 1800 --parallel 1 --tests-regex "$waiting"
 }
 
 # Forced, mpi_direct is an error where MPI isn't found to take GPU memory; the suites would leave it out.
@@ -36,9 +47,16 @@ test_gpu_aware_mpi() {
   SELVAGE_TRANSPORT=mpi_direct with_gpu_aware_mpi run_ranks 2 build/cuda/apps/jacobi/jacobi \
     inputs/jacobi/public-sample.toml --verify --out out/gpu-aware | grep -E '^(VERIFY|FOM)'
   local suites='^comm\.(triggered\.hosts_2x2|conformance|halo|timeouts|hosts\.hosts_2x2)(\.|$).*np[24]$'
-  with_gpu_aware_mpi limited 600 ctest --preset cuda --parallel 1 --tests-regex "$suites"
+  with_gpu_aware_mpi tested gpu_aware 600 --parallel 1 --tests-regex "$suites"
   # With CUDA IPC, MPI carries nothing that kernels wait for.
-  UCX_TLS=^cuda_ipc with_gpu_aware_mpi limited 600 ctest --preset cuda --parallel 1 --tests-regex "$suites"
+  UCX_TLS=^cuda_ipc with_gpu_aware_mpi tested gpu_aware_without_ipc 600 --parallel 1 --tests-regex "$suites"
+  expect_mpi_direct build/cuda/Testing/Temporary/gpu_aware_without_ipc.log
+}
+
+# expect_mpi_direct LOG: its cases ran, and none was skipped.
+expect_mpi_direct() {
+  if "$repository/scripts/skipped.py" "$1" | grep 'mpi_direct'; then fail "these were skipped, though MPI takes GPU memory"; fi
+  grep -q '\[       OK \] [^ ]*mpi_direct' "$1" || fail "no case of mpi_direct ran: $1"
 }
 
 sanitize() {
@@ -111,7 +129,7 @@ main() {
   step "GPU-aware MPI" "$repository/scripts/deps.sh" --ucx
   "$prepare" cuda
   if [ -n "$tests" ]; then
-    step "test" limited 1800 ctest --preset cuda --parallel 1 --tests-regex "$tests"
+    step "test" tested chosen 1800 --parallel 1 --tests-regex "$tests"
     return
   fi
   step "test" run_tests

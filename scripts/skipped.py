@@ -6,6 +6,9 @@ usage: scripts/skipped.py LOG...            print the list
 
 LOG is what ctest writes to BUILD/Testing/Temporary/LastTest.log. A test of GoogleTest is skipped by GTEST_SKIP() << REASON;
 any other program prints "skipped: REASON" for what it leaves out.
+
+FILE holds lines as this prints them. One that begins with "perhaps " names what only some machines skip: there may be such
+skips, for that reason, or none; its "*" stands for anything.
 """
 
 import difflib
@@ -18,6 +21,7 @@ RUN = re.compile(r"^\d+/\d+ Testing: (.+)$")
 REASON_FOLLOWS = re.compile(r": Skipped$")
 SKIPPED_TEST = re.compile(r"^\[  SKIPPED \] (\S+)(?:, where .*)? \(\d+ ms\)$")
 SKIPPED_PART = re.compile(r"^skipped: (.+)$")
+PERHAPS = "perhaps "
 
 
 def skips_of(log):
@@ -50,6 +54,19 @@ def listing(logs):
     return lines
 
 
+def pattern(text):
+    return re.compile(".*".join(map(re.escape, text.split("*"))))
+
+
+def differences(expected, found):
+    """What a list and the skips differ in, line by line."""
+    lines = [line for line in expected if line and not line.startswith("#")]
+    always = [line for line in lines if not line.startswith(PERHAPS)]
+    perhaps = [pattern(line.removeprefix(PERHAPS)) for line in lines if line.startswith(PERHAPS)]
+    strict = [line for line in found if line in always or not any(known.fullmatch(line) for known in perhaps)]
+    return list(difflib.unified_diff(always, strict, "expected", "skipped now", lineterm="", n=0))
+
+
 def main(arguments):
     if arguments[:1] in (["--help"], ["-h"]) or not arguments:
         print(__doc__.strip())
@@ -62,7 +79,7 @@ def main(arguments):
     if expected is None:
         print("\n".join(found) if found else "none")
         return 0
-    difference = list(difflib.unified_diff(expected, found, "expected", "skipped now", lineterm="", n=0))
+    difference = differences(expected, found)
     for line in difference:
         print(line)
     if difference:

@@ -12,8 +12,8 @@ Builds in build/PRESET and runs all tests but those labelled full, which take lo
   --quick  build and run those labelled quick: a few minutes, for before a commit
   --full   run those labelled full alone
 
-Prints at the end which tests were skipped, and why. SELVAGE_JOBS (the number of cores) bounds the compilers that run at a
-time, and with two more the tests.
+Prints at the end which tests were skipped, and why, and which failed. SELVAGE_JOBS (the number of cores) bounds the
+compilers that run at a time, and with two more the tests.
 EOF
 }
 
@@ -43,6 +43,22 @@ list_skipped() {
   "$repository/scripts/skipped.py" "$folder/$2.log" | sed 's/^/  /'
 }
 
+# Once more, below a long list.
+list_failed() {
+  echo "failed:"
+  sed 's/^[0-9]*:/  /' "$repository/build/$1/Testing/Temporary/LastTestsFailed.log"
+}
+
+# test_and_list PRESET CTEST_ARGUMENT...
+test_and_list() {
+  local status=0
+  rm -f "$repository/build/$1/Testing/Temporary"/Last*.log
+  run_tests "$@" || status=$?
+  list_skipped "$1" "$mode"
+  if [ "$status" -ne 0 ]; then list_failed "$1"; fi
+  return "$status"
+}
+
 test_preset() {
   # No test runs a benchmark.
   local preset=$1 labels=(--label-exclude '^full$') targets=(lib/all apps/all examples/all tests/all)
@@ -54,8 +70,7 @@ test_preset() {
     full) labels=(--label-regex '^full$') ;;
   esac
   configure_and_build "$preset" "${targets[@]}"
-  step "test $preset" run_tests "$preset" "${labels[@]}"
-  list_skipped "$preset" "$mode"
+  step "test $preset" test_and_list "$preset" "${labels[@]}"
 }
 
 mode="all"
