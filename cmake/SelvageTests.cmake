@@ -103,6 +103,23 @@ function(selvage_add_test_program)
   endif()
 endfunction()
 
+# A suite's name that no source of the program has would leave out what was meant, and pass.
+function(selvage_check_suites test target)
+  get_target_property(folder ${target} SOURCE_DIR)
+  get_target_property(sources ${target} SOURCES)
+  set(tests "")
+  foreach(source IN LISTS sources)
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${folder}")
+    file(STRINGS "${source}" found REGEX "^(TYPED_)?TEST(_F|_P)?\\(")
+    list(APPEND tests ${found})
+  endforeach()
+  foreach(suite IN LISTS ARGN)
+    if(NOT "${tests}" MATCHES "TEST(_F|_P)?\\(${suite},")
+      message(FATAL_ERROR "test ${test}: no source of ${target} has a suite ${suite}")
+    endif()
+  endforeach()
+endfunction()
+
 # With `kind` as selvage_add_test_program takes it. A macro for its variables to reach the caller; PARSE_ARGV, because a macro's ARGN would lose backslashes.
 macro(selvage_parse_test_arguments)
   cmake_parse_arguments(
@@ -120,6 +137,7 @@ macro(selvage_parse_test_arguments)
   endif()
   # Suites of tests without and with parameters, and of tests with types.
   if(ARG_SUITES)
+    selvage_check_suites(${ARG_NAME} ${ARG_TARGET} ${ARG_SUITES})
     set(filter "")
     foreach(suite IN LISTS ARG_SUITES)
       list(APPEND filter "${suite}.*" "*/${suite}.*" "${suite}/*")

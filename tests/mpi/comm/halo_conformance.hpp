@@ -20,9 +20,9 @@ inline const std::array all_initiations{Initiation::host, Initiation::stream, In
 
 /// How many combinations the suite must have run at least: every initiation over each transport, but MPI on a
 /// GPU staged and not from the stream, and the copy engines not from kernels.
-inline int least_combinations(const Context& context) {
+inline int least_combinations() {
   constexpr int reuses = 2;
-  const bool one_host = context.machine().host_count() == 1;
+  const bool one_host = this_job().is_on_one_host();
   const int chosen = on_host || one_host ? 4 : 3;
   const int over_peer = one_host ? 4 : 0;
   const int over_copy_engines = !on_host && one_host ? 2 : 0;

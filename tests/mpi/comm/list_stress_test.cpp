@@ -79,6 +79,10 @@ TEST_P(ListStress, KeepsGhostsAndSumsExactThroughRebuilds) {
 
 INSTANTIATE_TEST_SUITE_P(EveryPath, ListStress, running_list_forms(), name_of_form);
 
+TEST(ListStressForms, AreRefusedWhereTheyDontRun) {
+  expect_other_forms_refused();
+}
+
 int open_files() {
   int count = 0;
   for ([[maybe_unused]] const auto& file : std::filesystem::directory_iterator("/proc/self/fd")) ++count;

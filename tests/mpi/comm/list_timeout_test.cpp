@@ -70,18 +70,22 @@ TEST_P(ListTimeouts, NameTheRankThatIsLate) {
 }
 
 /// One for each way to carry ghosts, or to wait for them.
-INSTANTIATE_TEST_SUITE_P(EveryWay, ListTimeouts,
-                         testing::ValuesIn(cases_where(
-                             std::vector{ListForm{"peer_stream", Transport::peer, Initiation::stream},
-                                         ListForm{"peer_host_named", Transport::peer, Initiation::host, true},
-                                         ListForm{"peer_kernel", Transport::peer, Initiation::kernel},
-                                         ListForm{"queue", {}, Initiation::queue},
-                                         ListForm{"mpi_staged_queue_named", Transport::mpi_staged,
-                                                  Initiation::queue, true},
-                                         ListForm{"mpi_direct_host", Transport::mpi_direct, Initiation::host},
-                                         ListForm{"mpi_staged_named", Transport::mpi_staged, {}, true}},
-                             can_run)),
+const std::vector<ListForm> ways_to_wait{
+    ListForm{"peer_stream", Transport::peer, Initiation::stream},
+    ListForm{"peer_host_named", Transport::peer, Initiation::host, true},
+    ListForm{"peer_kernel", Transport::peer, Initiation::kernel},
+    ListForm{"queue", {}, Initiation::queue},
+    ListForm{"mpi_staged_queue_named", Transport::mpi_staged, Initiation::queue, true},
+    ListForm{"mpi_direct_host", Transport::mpi_direct, Initiation::host},
+    ListForm{"mpi_staged_named", Transport::mpi_staged, {}, true}};
+INSTANTIATE_TEST_SUITE_P(EveryWay, ListTimeouts, testing::ValuesIn(cases_where(ways_to_wait, can_run)),
                          name_of_form);
+
+TEST(ListTimeoutForms, AreAsManyAsStated) {
+  const LeastCases least{
+      .on_one_host = 7, .on_several_hosts = 4, .on_gpus_of_one_host = 6, .on_gpus_of_several_hosts = 3};
+  EXPECT_GE(cases_where(ways_to_wait, must_run).size(), least.here(!on_host));
+}
 
 class ListRebuildTimeouts : public ListTimeouts {};
 
@@ -103,7 +107,7 @@ class ListPortTimeouts : public ListTimeouts {};
 
 /// The first port is made, later ones are for lists that a running program has rebuilt.
 TEST_P(ListPortTimeouts, NameTheRankThatIsLateToOpenOneAnew) {
-  if (hurried_->machine().host_count() > 1) GTEST_SKIP() << "ports are inside hosts";
+  if (!this_job().is_on_one_host()) GTEST_SKIP() << "ports are inside hosts";
   ListHalo halo = ring();
   static_cast<void>(halo.device<double>(Space()));
   rebuild(halo);

@@ -74,14 +74,14 @@ std::vector<Box<D>> random_boxes(const HaloCase<D>& halo, int ranks, std::minstd
 
 /// Over every transport and initiation. \param make_grid  from a case and dice that all ranks throw alike
 template <int D, class MakeGrid>
-void expect_filled(const Context& context, const MakeGrid& make_grid) {
+void expect_filled(const MakeGrid& make_grid) {
   using Kind = FieldKind<D, float, Kokkos::LayoutStride, 3>;
   for (const HaloCase<D>& halo : cases<D>()) {
     for (unsigned seed = 1; seed <= partitions_per_case; ++seed) {
       SCOPED_TRACE(halo.name + ", seed " + std::to_string(seed));
       std::minstd_rand dice(seed * 7919);
       const Grid<D> grid = make_grid(halo, dice);
-      EXPECT_GE(expect_exact_everywhere<Kind>(grid, halo), least_combinations(context));
+      EXPECT_GE(expect_exact_everywhere<Kind>(grid, halo), least_combinations());
       if (testing::Test::HasFatalFailure()) return;
     }
   }
@@ -113,16 +113,16 @@ auto by_boxes(const Context& context) {
 
 TEST(RandomCuts, FillGhostsExactlyOverEveryTransportAndInitiation) {
   const Context context(MPI_COMM_WORLD);
-  expect_filled<1>(context, by_cuts<1>(context));
-  expect_filled<2>(context, by_cuts<2>(context));
-  expect_filled<3>(context, by_cuts<3>(context));
+  expect_filled<1>(by_cuts<1>(context));
+  expect_filled<2>(by_cuts<2>(context));
+  expect_filled<3>(by_cuts<3>(context));
 }
 
 TEST(RandomBoxes, FillGhostsExactlyOverEveryTransportAndInitiation) {
   const Context context(MPI_COMM_WORLD);
-  expect_filled<1>(context, by_boxes<1>(context));
-  expect_filled<2>(context, by_boxes<2>(context));
-  expect_filled<3>(context, by_boxes<3>(context));
+  expect_filled<1>(by_boxes<1>(context));
+  expect_filled<2>(by_boxes<2>(context));
+  expect_filled<3>(by_boxes<3>(context));
 }
 
 /// How often a global cell is kept: by its owner, and as a ghost of each box within reach.

@@ -165,5 +165,12 @@ bool must_run(const Load& load) {
 INSTANTIATE_TEST_SUITE_P(EveryTransport, Stress, testing::ValuesIn(cases_where(every_load, must_run)),
                          name_of_load);
 
+/// On the host, also where there are GPUs.
+TEST(StressLoads, AreAsManyAsStated) {
+  const LeastCases least{
+      .on_one_host = 8, .on_several_hosts = 4, .on_gpus_of_one_host = 8, .on_gpus_of_several_hosts = 4};
+  EXPECT_GE(cases_where(every_load, must_run).size(), least.here(false));
+}
+
 }  // namespace
 }  // namespace selvage::test

@@ -97,10 +97,6 @@ inline std::optional<Error> refusal_of(const TransferForm& form, const Context& 
   });
 }
 
-inline std::string name_of(const testing::TestParamInfo<TransferForm>& tested) {
-  return tested.param.name;
-}
-
 inline const std::vector<TransferForm> every_transfer_form{
     {"chosen", {}, true},
     {"peer", Transport::peer, true},
@@ -112,6 +108,24 @@ inline const std::vector<TransferForm> every_transfer_form{
     {"peer_queue", Transport::peer, true, 0, Initiation::queue},
     {"mpi_direct_queue", Transport::mpi_direct, true, 0, Initiation::queue},
     {"mpi_staged_queue", Transport::mpi_staged, true, 0, Initiation::queue}};
+
+/// Collective: as many forms as stated run, and the library refuses all others.
+inline void expect_other_transfers_refused() {
+  const Context context(MPI_COMM_WORLD);
+  const LeastCases least{
+      .on_one_host = 10, .on_several_hosts = 6, .on_gpus_of_one_host = 8, .on_gpus_of_several_hosts = 4};
+  EXPECT_GE(cases_where(every_transfer_form, must_run).size(), least.here(!on_host));
+  for (const TransferForm& form : every_transfer_form) {
+    if (can_run(form)) continue;
+    const auto error = refusal_of(form, context);
+    EXPECT_EQ(error ? to_string(error->kind()) : "nothing was thrown", to_string(ErrorKind::unsupported))
+        << form.name;
+  }
+}
+
+inline std::string name_of(const testing::TestParamInfo<TransferForm>& tested) {
+  return tested.param.name;
+}
 
 /// Ranks in a ring, and a form that they all take.
 class TransferForms : public testing::TestWithParam<TransferForm> {

@@ -112,5 +112,9 @@ TEST_P(TransferStress, KeepsElementsExactInBothWaysOfARing) {
 INSTANTIATE_TEST_SUITE_P(EveryPath, TransferStress,
                          testing::ValuesIn(cases_where(every_transfer_form, can_run)), name_of);
 
+TEST(TransferStressForms, AreRefusedWhereTheyDontRun) {
+  expect_other_transfers_refused();
+}
+
 }  // namespace
 }  // namespace selvage::test

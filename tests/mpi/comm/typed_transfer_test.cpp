@@ -249,16 +249,7 @@ INSTANTIATE_TEST_SUITE_P(EveryPath, TypedTransfersOfSeveralRanks, testing::Value
                          name_of);
 
 TEST(TypedTransferForms, AreRefusedWhereTheyDontRun) {
-  const Context context(MPI_COMM_WORLD);
-  const LeastCases least{
-      .on_one_host = 10, .on_several_hosts = 6, .on_gpus_of_one_host = 8, .on_gpus_of_several_hosts = 4};
-  EXPECT_GE(cases_where(every_transfer_form, must_run).size(), least.here(!on_host));
-  for (const TransferForm& form : every_transfer_form) {
-    if (can_run(form)) continue;
-    const auto error = refusal_of(form, context);
-    EXPECT_EQ(error ? to_string(error->kind()) : "nothing was thrown", to_string(ErrorKind::unsupported))
-        << form.name;
-  }
+  expect_other_transfers_refused();
 }
 
 }  // namespace
