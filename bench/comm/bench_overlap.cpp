@@ -35,14 +35,31 @@ constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::me
 constexpr int buckets_per_step = 4;
 constexpr int rounds = 11;
 
-/// Arithmetic only: many short blocks, as those of a matrix product.
+constexpr int items = 132 * 2048 * 8;
+constexpr int items_per_result = 256;
+constexpr float factor = 0.999F;
+constexpr float summand = 0.5F;
+
+/// Arithmetic nearly only: many short blocks, as those of a matrix product.
 struct Compute {
   int iterations;
-  Kokkos::View<float*> result;
+  Kokkos::View<float*> results;
   KOKKOS_FUNCTION void operator()(int i) const {
     float value = static_cast<float>(i);
-    for (int k = 0; k < iterations; ++k) value = value * 0.999F + 0.5F;
-    if (value < 0) result(0) = value;
+    for (int k = 0; k < iterations; ++k) value = value * factor + summand;
+    if (i % items_per_result == 0) results(i / items_per_result) = value;
+  }
+};
+
+/// What Compute leaves, in closed form. Roundings add up to a few times 1e-4 at most, since each step keeps `factor` of them.
+struct CountWrongResults {
+  int iterations;
+  Kokkos::View<float*> results;
+  KOKKOS_FUNCTION void operator()(int i, int& wrong) const {
+    const double limit = static_cast<double>(summand) / (1 - static_cast<double>(factor));
+    const double start = static_cast<double>(i) * items_per_result;
+    const double expected = limit + (start - limit) * Kokkos::pow(static_cast<double>(factor), iterations);
+    wrong += Kokkos::fabs(results(i) - expected) <= 1e-3 * expected ? 0 : 1;
   }
 };
 
@@ -79,7 +96,7 @@ class Overlap {
     std::vector<Contender> contenders{
         {"both", [this] { step(iterations_); }, [this] { verify(iterations_); }},
         {"reduce", [this] { step(0); }, [this] { verify(0); }},
-        {"compute", [this] { compute_alone(); }, [] {}}};
+        {"compute", [this] { compute_alone(); }, [this] { verify_compute(); }}};
     for (const Gradient& gradient : gradients_) {
       if (auto call = make_nccl_allreduce(context_, other_, gradient)) nccl_.push_back(std::move(call));
     }
@@ -103,9 +120,8 @@ class Overlap {
 
  private:
   void compute() const {
-    constexpr int items = 132 * 2048 * 8;
     Kokkos::parallel_for("bench::compute", Kokkos::RangePolicy<Space>(space_, 0, items),
-                         Compute{iterations_, scratch_});
+                         Compute{iterations_, results_});
   }
   void compute_alone() const {
     for (int i = 0; i < buckets_per_step; ++i) compute();
@@ -126,20 +142,37 @@ class Overlap {
 
   void find_iterations() {
     iterations_ = 64;
-    const auto none = [] {};
     for (int round = 0; round < 4; ++round) {
-      Trial trial(context_.comm(),
-                  {{"reduce", [this] { step(0); }, none}, {"compute", [this] { compute_alone(); }, none}});
-      const Times times = trial.round();
+      timing::Turns turns(context_.comm(),
+                          {{"reduce", [this] { step(0); }}, {"compute", [this] { compute_alone(); }}});
+      const Times times = turns.round();
       iterations_ = std::max(1, static_cast<int>(iterations_ * times.at("reduce") / times.at("compute")));
     }
   }
 
   void verify(int iterations) {
     require_sums(context_.size(), [&] { step(iterations); });
+    if (iterations > 0) require_results();
   }
   void verify_nccl(bool computes) {
     require_sums(1, [&] { nccl_step(computes); });
+    if (computes) require_results();
+  }
+  void verify_compute() const {
+    forget_results();
+    compute_alone();
+    require_results();
+  }
+  void forget_results() const { Kokkos::deep_copy(results_, -1.0F); }
+  void require_results() const {
+    space_.fence("bench::computed");
+    int wrong = 0;
+    Kokkos::parallel_reduce("bench::verify computation",
+                            Kokkos::RangePolicy<Space>(0, results_.extent_int(0)),
+                            CountWrongResults{iterations_, results_}, wrong);
+    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, context_.comm());
+    if (wrong > 0)
+      throw Error(ErrorKind::verification, fmt::format("a computation leaves {} wrong results", wrong));
   }
   /// \param divisor  of the sum over ranks, for what `run` leaves
   template <class Run>
@@ -148,6 +181,7 @@ class Overlap {
     for (int round = 0; round < 2; ++round) {
       for (const Gradient& gradient : gradients_)
         Kokkos::deep_copy(gradient, static_cast<float>(context_.rank() + round));
+      forget_results();
       Kokkos::fence();
       MPI_Barrier(context_.comm());
       run();
@@ -171,7 +205,7 @@ class Overlap {
   std::int64_t bytes_;
   Space space_;
   std::vector<Gradient> gradients_;
-  Gradient scratch_{"scratch", 1};
+  Kokkos::View<float*> results_{"results", items / items_per_result};
   int iterations_ = 0;
   std::optional<GradientBuckets> buckets_;
   Space other_ = make_instance();

@@ -1,5 +1,7 @@
 #include "figure.hpp"
 
+#include <selvage/error.hpp>
+
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -37,6 +39,7 @@ class Rounds {
  private:
   void begin() {
     measurement_ = make_();
+    if (!measurement_->check) throw Error(ErrorKind::usage, "a measurement has no check");
     measurement_->check();
   }
 

@@ -10,6 +10,7 @@
 
 namespace selvage::bench {
 
+using timing::Check;
 using timing::Contender;
 using timing::Times;
 using timing::Trial;
@@ -33,7 +34,7 @@ void register_figure(const std::string& name, MPI_Comm comm, int rounds, std::fu
 
 /// Something that is measured otherwise, round by round.
 struct Measurement {
-  std::function<void()> check;  ///< before the first round and after the last \throws Error{verification}
+  Check check;                                           ///< before the first round and after the last
   std::function<std::map<std::string, double>()> round;  ///< values by name and unit: "hidden, %"
   std::string first = {};                                ///< the one that is the figure's time, in us
   std::string label = {};

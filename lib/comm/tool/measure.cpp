@@ -179,15 +179,15 @@ class Measurement {
   }
 
   void choose() {
-    std::vector<timing::Contender> contenders;
+    std::vector<timing::Timed> timed;
     for (const Candidate& candidate : candidates_) {
       Allreduce& allreduce = *candidate.allreduce;
       // verify() has checked it.
-      contenders.push_back({candidate.name, [this, &allreduce] { allreduce.run(space_); }, [] {}});
+      timed.push_back({candidate.name, [this, &allreduce] { allreduce.run(space_); }});
     }
-    timing::Trial trial(context_.comm(), contenders);
+    timing::Turns turns(context_.comm(), timed);
     std::vector<timing::Times> all;
-    for (int round = 0; round < rounds; ++round) all.push_back(trial.round());
+    for (int round = 0; round < rounds; ++round) all.push_back(turns.round());
     std::vector<std::string> names;
     for (const Candidate& candidate : candidates_) {
       candidate.allreduce->check();

@@ -1,6 +1,8 @@
+#include <selvage/error.hpp>
 #include <selvage/timing/trial.hpp>
 
 #include <Kokkos_Core.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
@@ -16,39 +18,49 @@ double slowest_rank(MPI_Comm comm, double seconds) {
   return slowest;
 }
 
-double time_batch(MPI_Comm comm, const Contender& contender, int calls) {
+double time_batch(MPI_Comm comm, const Timed& timed, int calls) {
   MPI_Barrier(comm);
   const double start = MPI_Wtime();
-  for (int call = 0; call < calls; ++call) contender.run();
+  for (int call = 0; call < calls; ++call) timed.run();
   Kokkos::fence("bench::end of a batch");
-  return slowest_rank(comm, (MPI_Wtime() - start) / calls / contender.units);
+  return slowest_rank(comm, (MPI_Wtime() - start) / calls / timed.units);
 }
 
 }  // namespace
 
-Trial::Trial(MPI_Comm comm, std::vector<Contender> contenders, double batch_seconds)
-    : comm_(comm), contenders_(std::move(contenders)) {
-  for (const Contender& contender : contenders_) {
-    time_batch(comm, contender, 10);
-    const double call_seconds = time_batch(comm, contender, 10) * contender.units;
+Contender::Contender(std::string name, std::function<void()> run, Check check, int units)
+    : Timed{std::move(name), std::move(run), units}, check(std::move(check)) {
+  if (!this->run) throw Error(ErrorKind::usage, fmt::format("'{}' has nothing to run", this->name));
+  if (!this->check) throw Error(ErrorKind::usage, fmt::format("'{}' has no check", this->name));
+}
+
+Turns::Turns(MPI_Comm comm, std::vector<Timed> all, double batch_seconds)
+    : comm_(comm), all_(std::move(all)) {
+  for (const Timed& timed : all_) {
+    time_batch(comm, timed, 10);
+    const double call_seconds = time_batch(comm, timed, 10) * timed.units;
     // An even number, for those that exchange two Views in turns.
     calls_.push_back(2 * std::clamp(static_cast<int>(batch_seconds / call_seconds / 2), 1, 5'000));
   }
 }
 
-void Trial::check() const {
-  for (const Contender& contender : contenders_) contender.check();
-}
-
-Times Trial::round() {
-  std::vector<std::size_t> order(contenders_.size());
+Times Turns::round() {
+  std::vector<std::size_t> order(all_.size());
   std::iota(order.begin(), order.end(), 0);
   // The same on all ranks.
   std::minstd_rand dice(++rounds_);
   std::ranges::shuffle(order, dice);
   Times times;
-  for (const std::size_t i : order) times[contenders_[i].name] = time_batch(comm_, contenders_[i], calls_[i]);
+  for (const std::size_t i : order) times[all_[i].name] = time_batch(comm_, all_[i], calls_[i]);
   return times;
+}
+
+Trial::Trial(MPI_Comm comm, std::vector<Contender> contenders, double batch_seconds)
+    : contenders_(std::move(contenders)),
+      turns_(comm, std::vector<Timed>(contenders_.begin(), contenders_.end()), batch_seconds) {}
+
+void Trial::check() const {
+  for (const Contender& contender : contenders_) contender.check();
 }
 
 }  // namespace selvage::timing

@@ -5,41 +5,78 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace selvage::timing {
 
-/// One of several ways to do the same work.
-struct Contender {
+/// Work that is timed, whatever it leaves: its times are no record's.
+struct Timed {
   std::string name;
   std::function<void()> run;
-  /// Does the work and compares what it leaves with what is right. Collective. \throws Error{verification}
-  std::function<void()> check;
   int units = 1;  ///< of work that one call of run() does; times are per unit
 };
 
-/// Seconds of a unit of work, by contender.
+/// Does the work and compares what it leaves with what is right. Collective. \throws Error{verification}
+class Check {
+ public:
+  /// \tparam F  a function object that holds something: one without a state, as `[] {}`, sees nothing of what was timed
+  template <class F>
+  requires(!std::is_same_v<F, Check> && std::is_invocable_v<const F&> && !std::is_empty_v<F>)
+      Check(F function)
+      : function_(std::move(function)) {}  // NOLINT(google-explicit-constructor): as a std::function
+
+  void operator()() const { function_(); }
+  explicit operator bool() const { return static_cast<bool>(function_); }
+
+ private:
+  std::function<void()> function_;
+};
+
+/// One of several ways to do the same work.
+struct Contender : Timed {
+  /// \throws Error{usage} where there is nothing to run or to check
+  Contender(std::string name, std::function<void()> run, Check check, int units = 1);
+
+  Check check;
+};
+
+/// Seconds of a unit of work, by name.
 using Times = std::map<std::string, double>;
 
-/// Times contenders in turn, round after round, so that a machine whose speed drifts treats them alike. Each round has another
-/// order, so that what one leaves behind (caches, queues) doesn't always meet the same other.
+/// Times work in turns, round after round, so that a machine whose speed drifts treats all alike. Each round has another order,
+/// so that what one leaves behind (caches, queues) doesn't always meet the same other.
 ///
 /// A time is of one unit of work, averaged over a batch of calls, and the slowest rank's.
-class Trial {
+class Turns {
  public:
   /// Finds out how many calls a batch is. Collective, as all of it.
   /// \param batch_seconds  of which a batch begins and ends with a meeting of the ranks and a fence, some 20 us on GPUs
-  Trial(MPI_Comm comm, std::vector<Contender> contenders, double batch_seconds = 1e-3);
+  Turns(MPI_Comm comm, std::vector<Timed> all, double batch_seconds = 1e-3);
 
-  /// \throws Error{verification} of the first contender that does wrong
-  void check() const;
   [[nodiscard]] Times round();
 
  private:
   MPI_Comm comm_;
-  std::vector<Contender> contenders_;
-  std::vector<int> calls_;  ///< of a batch, by contender
+  std::vector<Timed> all_;
+  std::vector<int> calls_;  ///< of a batch
   unsigned rounds_ = 0;
+};
+
+/// Turns of what is checked.
+class Trial {
+ public:
+  /// As of Turns.
+  Trial(MPI_Comm comm, std::vector<Contender> contenders, double batch_seconds = 1e-3);
+
+  /// \throws Error{verification} of the first contender that does wrong
+  void check() const;
+  [[nodiscard]] Times round() { return turns_.round(); }
+
+ private:
+  std::vector<Contender> contenders_;
+  Turns turns_;
 };
 
 }  // namespace selvage::timing
