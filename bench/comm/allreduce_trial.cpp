@@ -109,6 +109,7 @@ AllreduceTrial<T>::AllreduceTrial(const Context& context, std::int64_t bytes, bo
     shared_ = View(static_cast<T*>(shared_memory_.get()), count);
   }
   add_ours("selvage", {}, shared_);
+  if (on_host) add_ours("selvage, own memory", {}, own_);
   for (const Form& form : forms(bytes)) {
     add_ours(form.name, form.options, shared_);
     if (on_host && form.options.algorithm == AllreduceAlgorithm::two_shot)

@@ -1,6 +1,7 @@
 // Sums in place: ours as it is chosen by default, each of our algorithms, and what others give, in turns.
 //
-// allreduce/fp32/<r>rank/<bytes>: on hosts, beside MPI_Allreduce. SELVAGE_ALLREDUCE_REORDERING=yes adds the algorithms that
+// allreduce/fp32/<r>rank/<bytes>: on hosts, beside MPI_Allreduce. Selvage's View lies where peers map it (allocate_shared); "own
+// memory" is an ordinary View. SELVAGE_ALLREDUCE_REORDERING=yes adds the algorithms that
 // combine in another order than by rank; SELVAGE_LOGICAL_HOSTS=2x2 those between hosts, by MPI's shared memory here
 //
 // allreduce/{fp32,bf16}/<g>gpu/<bytes>[/graph]: on GPUs, beside NCCL, as it is and with symmetric windows; up to 1 MB in a
@@ -24,11 +25,15 @@ constexpr bool on_host =
 constexpr std::int64_t kib = 1024;
 constexpr std::int64_t mib = 1024 * kib;
 
+/// On hosts every power of two, since rules choose between algorithms there.
 std::vector<std::int64_t> sizes() {
-  std::vector<std::int64_t> bytes{64,        1 * kib, 4 * kib, 16 * kib, 64 * kib,
-                                  256 * kib, 1 * mib, 4 * mib, 16 * mib};
-  if (!on_host) bytes.insert(bytes.end(), {25 * mib, 64 * mib, 256 * mib, 1024 * mib});
-  return bytes;
+  if (on_host) {
+    std::vector<std::int64_t> bytes;
+    for (std::int64_t each = 64; each <= 16 * mib; each *= 2) bytes.push_back(each);
+    return bytes;
+  }
+  return {64,      1 * kib,  4 * kib,  16 * kib, 64 * kib,  256 * kib, 1 * mib,
+          4 * mib, 16 * mib, 25 * mib, 64 * mib, 256 * mib, 1024 * mib};
 }
 
 template <class T>

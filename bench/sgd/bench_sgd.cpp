@@ -1,5 +1,5 @@
 // A step of data-parallel training, with as many samples for each rank whatever their number: sgd/<model>/<g>gpu, in
-// microseconds, of fp32 products without TF32 and fast sums. mlp-64-128-10: 64 samples. mlp-4096x8: eight layers of 4096
+// microseconds, of fp32 products without TF32, with ordered sums, which are the program's default, and with fast ones. mlp-64-128-10: 64 samples. mlp-4096x8: eight layers of 4096
 // outputs, 1024 samples. cnn-28x28: convolutions to 32 and 64 channels, dense layers of 128 and 10 outputs, 256 samples.
 // synthetic-resnet50: gradients of its 161 tensors, added up without any arithmetic beside it; from 2 ranks on.
 #include "../support/figure.hpp"

@@ -23,10 +23,11 @@ struct StepCase {
   std::vector<int> other_multiprocessors = {};
 };
 
-/// Steps of trainings on made-up samples, which are the same on any host, in turns: as sgd does it without options; with other
-/// options; and of each rank alone, with its own part of the batch. All ranks must have the same parameters, every tensor must
-/// have moved, and the loss must have fallen. The events of some steps that aren't captured tell how long buckets travel, and
-/// how much of that backward hides. Collective.
+/// Steps of trainings on made-up samples, which are the same on any host, in turns: as sgd does it without options, with ordered
+/// sums; with fast sums, as all that follow; with other options; and of each rank alone, with its own part of the batch. All ranks
+/// must have the same parameters, every tensor must have moved, and the loss must have fallen. In each round the events of one
+/// more step, which isn't captured, tell how long buckets travel, and how much of that backward hides. Collective.
+/// \param given  with fast sums
 [[nodiscard]] Figure step_figure(const Context& context, const StepCase& given);
 
 }  // namespace selvage::bench

@@ -8,7 +8,8 @@
 namespace selvage::bench {
 
 /// Adds up gradients of ResNet-50's sizes over all ranks, without any arithmetic beside it: all of a step are ready at once.
-/// Every sum of a step is verified. Collective.
+/// By ordered sums, which are the program's default, and by fast ones. Every sum of a step is verified. Collective.
+/// \param settings  with fast sums
 [[nodiscard]] Figure synthetic_figure(const Context& context, const sgd::Settings& settings);
 
 }  // namespace selvage::bench
