@@ -1,14 +1,18 @@
 #include "machine_facts.hpp"
 
+#include "gpu_facts.hpp"
+
 #include <selvage/environment.hpp>
 
 #include <Kokkos_Core.hpp>
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <array>
 #include <fstream>
+#include <memory>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -38,13 +42,23 @@ std::string mpi_version() {
   return clause;
 }
 
+/// Of the library that MPI has loaded; empty where it uses none.
+std::string ucx_version() {
+  const std::unique_ptr<void, int (*)(void*)> library(dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD),
+                                                      dlclose);
+  if (!library) return {};
+  using Version = const char* (*)();
+  const auto version = reinterpret_cast<Version>(dlsym(library.get(), "ucp_get_version_string"));
+  return version == nullptr ? "" : version();
+}
+
 std::string settings() {
   std::vector<std::string> given;
   for (const char* name :
        {"SELVAGE_LOGICAL_HOSTS", "SELVAGE_ALLREDUCE", "SELVAGE_ALLREDUCE_REORDERING",
         "SELVAGE_ALLREDUCE_TABLE", "SELVAGE_TRANSPORT", "SELVAGE_INITIATION", "SELVAGE_QUEUE_PLACEMENT",
-        "SELVAGE_COPY_PATHS", "NCCL_NVLS_ENABLE", "NCCL_ALGO", "NCCL_PROTO", "UCX_TLS", "OMPI_MCA_pml",
-        "OMPI_MCA_btl", "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "CUDA_DEVICE_MAX_CONNECTIONS",
+        "SELVAGE_COPY_PATHS", "NCCL_NVLS_ENABLE", "NCCL_ALGO", "NCCL_PROTO", "CUDA_MODULE_LOADING", "UCX_TLS",
+        "OMPI_MCA_pml", "OMPI_MCA_btl", "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "CUDA_DEVICE_MAX_CONNECTIONS",
         "OMP_NUM_THREADS"}) {
     if (const auto value = environment_text(name)) given.push_back(fmt::format("{}={}", name, *value));
   }
@@ -56,15 +70,19 @@ std::string settings() {
 std::map<std::string, std::string> machine_facts(MPI_Comm comm) {
   int ranks = 1;
   MPI_Comm_size(comm, &ranks);
-  return {{"commit", SELVAGE_COMMIT},
-          {"hardware", hardware()},
-          {"ranks", fmt::format("{}", ranks)},
-          {"MPI", mpi_version()},
-          {"Kokkos", fmt::format("{}.{}.{}, {}", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100,
-                                 KOKKOS_VERSION % 100, Kokkos::DefaultExecutionSpace::name())},
-          {"compiler", __VERSION__},
-          {"order", "contenders shuffled in each round, alike on all ranks"},
-          {"settings", settings()}};
+  std::map<std::string, std::string> facts{
+      {"commit", SELVAGE_COMMIT},
+      {"hardware", hardware()},
+      {"ranks", fmt::format("{}", ranks)},
+      {"MPI", mpi_version()},
+      {"Kokkos", fmt::format("{}.{}.{}, {}", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100,
+                             KOKKOS_VERSION % 100, Kokkos::DefaultExecutionSpace::name())},
+      {"compiler", __VERSION__},
+      {"order", "contenders shuffled in each round, alike on all ranks"},
+      {"settings", settings()}};
+  if (const std::string version = ucx_version(); !version.empty()) facts["UCX"] = version;
+  facts.merge(gpu_facts());
+  return facts;
 }
 
 int gpu_count(const topo::Machine& machine) {

@@ -10,7 +10,8 @@
 namespace selvage::bench {
 
 /// What a record says of where and how it was made: "commit", "hardware" (SELVAGE_HARDWARE, or processors and their model),
-/// "ranks", "MPI", "Kokkos", "compiler", the "order" of contenders, and "settings": the environment's switches of what is compared (NCCL, UCX, Open MPI).
+/// "ranks", "MPI", "UCX" where MPI has loaded it, "Kokkos", "compiler", those of gpu_facts(), the "order" of contenders, and
+/// "settings": the environment's switches of what is compared (NCCL, UCX, Open MPI).
 [[nodiscard]] std::map<std::string, std::string> machine_facts(MPI_Comm comm);
 
 /// How many GPUs the ranks use; 0 on hosts.
