@@ -6,8 +6,6 @@ Rows whose cells in these columns aren't all numbers, such as commits, are left 
 over more than a factor of ten.
 """
 
-import tomllib
-
 import matplotlib.pyplot as plt
 
 import tables
@@ -58,11 +56,10 @@ def draw(definition, rows):
 
 def plot_tables(out_dir, save):
     """One picture per table with a `plot`."""
-    definitions = tomllib.loads((tables.REPOSITORY / "docs/performance/tables.toml").read_text(encoding="utf-8"))
-    all_records = tables.Records()
+    pages = tables.Pages(tables.REPOSITORY)
     written = []
-    for definition in definitions.values():
-        if isinstance(definition, dict) and "plot" in definition:
-            rows = numbers_of(all_records, definition)
+    for definition in pages.tables.values():
+        if "plot" in definition:
+            rows = numbers_of(pages.records, definition)
             written.append(save(draw(definition, rows), out_dir / definition["plot"]["file"]))
     return written

@@ -5,16 +5,23 @@ records that were kept before it wrote them.
 read(path) gives a list of dicts, one per figure:
   name, value, unit, better ("lower" or "higher"), spread, repetitions
   peers    {name: value} of everyone else, and of what follows from the times ("bus, GB/s")
+  spreads  {name: spread} of the contenders' times
   floor    what no design can pass, where it is known
   choice   how the first contender, which is ours, does it
-  verified, commit, hardware, settings
+  first    the name of the first contender, where the value is its time
+  verified, commit, hardware, settings; order, of contenders, and what programs that made them are: version (of PyTorch), MPI, compiler
+  cut_off  in what way a run ended early, whose finished figures were kept
 
-    scripts/records.py --tidy FILE.json...   takes the names of the host and of its folders out of Google Benchmark's files
+    scripts/records.py --tidy FILE.json...      takes the names of the host and of its folders out of Google Benchmark's files
+    scripts/records.py --salvage FILE.json...   keeps the finished figures of a run that was stopped, and says so in its context;
+                                                removes a file that has none
 """
 
 import json
 import math
+import os
 import pathlib
+import subprocess
 import sys
 
 # What a figure is given in, other than the time of its first contender: by the start of its name, the counter, its unit here, and
@@ -27,6 +34,7 @@ RATES = {
 }
 TIME = ", us"
 FLOOR = "floor: "
+CUT_OFF = "cut off"
 # Google Benchmark's own fields of a benchmark.
 OWN_FIELDS = {
     "name", "family_index", "per_family_instance_index", "run_name", "run_type", "repetitions", "threads", "aggregate_name",
@@ -70,12 +78,17 @@ def record_of(path, run_name, found, context):
         "spread": spread[chosen] if chosen else spread["real_time"],
         "repetitions": median["repetitions"],
         "peers": {key.removesuffix(TIME): value for key, value in values.items() if key != chosen},
+        "spreads": {key.removesuffix(TIME): spread[key] for key in values if key.endswith(TIME) and key in spread},
         "choice": median.get("label", ""),
         "verified": median.get("verified") == 1,
         "commit": context["commit"],
         "hardware": context["hardware"],
         "settings": context.get("settings", ""),
     }
+    if first and not rate:
+        record["first"] = first.removesuffix(TIME)
+    if CUT_OFF in context:
+        record["cut_off"] = context[CUT_OFF]
     floor = next((value for key, value in values.items() if key.startswith(FLOOR)), None)
     if floor is not None and not rate:
         record["floor"] = floor
@@ -89,8 +102,52 @@ def tidy(path):
     path.write_text(json.dumps(data, indent=1) + "\n")
 
 
+def commit_here():
+    """As CMake labels what benchmarks write: SELVAGE_COMMIT, for checkouts without a repository, or the newest commit, "-dirty" with changes."""
+    if given := os.environ.get("SELVAGE_COMMIT"):
+        return given
+    found = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=10"], cwd=pathlib.Path(__file__).parent, check=False,
+                           capture_output=True, text=True)
+    return found.stdout.strip() or "unknown"
+
+
+def whole_objects(text):
+    """Of a list that may end anywhere, after its opening bracket."""
+    decoder = json.JSONDecoder()
+    at = 0
+    while True:
+        at += len(text[at:]) - len(text[at:].lstrip(" \n\t\r,"))
+        try:
+            found, at = decoder.raw_decode(text, at)
+        except ValueError:
+            return
+        yield found
+
+
+def salvage(path):
+    """The figures that have all their statistics, of a file of which the end is missing."""
+    text = path.read_text()
+    opening = '"benchmarks": ['
+    head, found, rest = text.partition(opening)
+    entries = list(whole_objects(rest)) if found else []
+    names = {statistic: {entry["run_name"] for entry in entries if entry.get("aggregate_name") == statistic}
+             for statistic in ("median", "spread")}
+    finished = names["median"] & names["spread"]
+    # Statistics are written together: whatever has the last of them has all.
+    kept = [entry for entry in entries if entry["run_name"] in finished]
+    if not kept:
+        path.unlink()
+        return
+    context = json.loads(head.rstrip().rstrip(",") + "}")["context"]
+    context[CUT_OFF] = "cut off by a time limit: figures that follow are missing"
+    path.write_text(json.dumps({"context": context, "benchmarks": kept}, indent=1) + "\n")
+
+
+ACTIONS = {"--tidy": tidy, "--salvage": salvage}
+
+
 if __name__ == "__main__":
-    if len(sys.argv) < 3 or sys.argv[1] != "--tidy":
+    if len(sys.argv) < 3 or sys.argv[1] not in ACTIONS:
         sys.exit(__doc__)
     for file in sys.argv[2:]:
-        tidy(pathlib.Path(file))
+        ACTIONS[sys.argv[1]](pathlib.Path(file))

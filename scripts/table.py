@@ -26,7 +26,8 @@ def table(path):
             record.get("choice", ""), f"{record.get('spread', 0):.0%}",
         ])
     first = records[0] if records else {}
-    yield f"## {path.stem}: {first.get('hardware', '')}, commit {first.get('commit', '')}"
+    cut_off = f" ({first['cut_off']})" if "cut_off" in first else ""
+    yield f"## {path.stem}: {first.get('hardware', '')}, commit {first.get('commit', '')}{cut_off}"
     yield ""
     yield "| " + " | ".join(header) + " |"
     yield "|" + "---|" * len(header)
@@ -35,14 +36,18 @@ def table(path):
     yield ""
 
 
+def page(paths):
+    """Of all files, by name."""
+    return "".join(line + "\n" for path in sorted(paths, key=lambda path: path.name) for line in table(path))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("records", nargs="+", type=pathlib.Path, metavar="RECORDS.json")
-    for path in parser.parse_args().records:
-        try:
-            print("\n".join(table(path)))
-        except (OSError, ValueError, KeyError) as error:
-            sys.exit(f"table.py: {path}: {error}")
+    try:
+        sys.stdout.write(page(parser.parse_args().records))
+    except (OSError, ValueError, KeyError) as error:
+        sys.exit(f"table.py: {error}")
 
 
 if __name__ == "__main__":

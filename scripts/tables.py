@@ -1,20 +1,25 @@
 #!/usr/bin/env python3
-"""Writes the tables of README.md and docs/ that hold figures, from the records that were measured.
+"""Writes what README.md and docs/ show of the records that were measured: tables, numbers within sentences, and results.md.
 
-    scripts/tables.py            # rewrites what stands between <!-- table NAME --> and <!-- end -->
-    scripts/tables.py --check    # changes nothing; exit code 1 where a table isn't what its records say
+    scripts/tables.py            # rewrites what stands between <!-- table NAME -->, or <!-- number NAME -->, and <!-- end -->
+    scripts/tables.py --check    # changes nothing; exit code 1 where something isn't what its records say
+    scripts/tables.py --root FOLDER ...    # of another checkout
 
 What a table shows is in docs/performance/tables.toml. Of each cell, what its table, column and row say is taken together, the row's
 word last:
 
     file   of docs/results, of figures as scripts/records.py reads them; name, one of them; {placeholders} are the row's
-    field  value, spread, floor, choice, commit, or the name of a peer; over: the field divided by it
+    field  value, spread, floor, choice, commit, another word of the record, the name of a contender, or "spread of NAME"; of
+           several the first that the record has. over: the field divided by it
     text   with {placeholders}, of the row's fields: {1} is fields[0] of that record; without fields, the text as it is
     fastest_but  names: of the other peers the one with the least time, with its name
     digits that count (3); percent = true: of one hundred
 
---check also wants every record that a table shows to be verified, and its commit in the history, but for what others' programs
-made. scripts/plot.py tables draws the tables that have a `plot`.
+A number is one such cell, in [numbers.NAME]. docs/results/*/results.md is all of a folder's records, as scripts/table.py prints them.
+
+--check also wants every record in docs/results to be verified, and its commit in the history, but for what PyTorch alone made; and
+no measurement outside of tables and numbers, but for those in [[allowed]] (scripts/prose_numbers.py). scripts/plot.py tables draws
+the tables that have a `plot`.
 """
 
 import argparse
@@ -24,13 +29,18 @@ import subprocess
 import sys
 import tomllib
 
+import prose_numbers
 import records
+import table as results_page
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
-RESULTS = REPOSITORY / "docs" / "results"
+RESULTS = "docs/results"
 # How the commit of a record begins that another program made.
-OTHERS = ("torch ", "LAMMPS")
+OTHERS = "torch "
+# What stands in tables.toml beside tables.
+NOT_TABLES = ("numbers", "allowed")
 TABLE = re.compile(r"(<!-- table (?P<name>[\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+NUMBER = re.compile(r"(<!-- number (?P<name>[\w-]+) -->).*?(<!-- end -->)", re.DOTALL)
 
 
 class Problem(Exception):
@@ -38,37 +48,60 @@ class Problem(Exception):
 
 
 class Records:
-    """All files, read once, and which records were shown."""
+    """All files, read once."""
 
-    def __init__(self):
+    def __init__(self, root):
+        self.root = root
         self.files = {}
-        self.shown = {}
 
-    def find(self, file, name):
+    def of(self, file):
         if file not in self.files:
             try:
-                self.files[file] = {record["name"]: record for record in records.read(RESULTS / file)}
+                self.files[file] = {record["name"]: record for record in records.read(self.root / RESULTS / file)}
             except (OSError, ValueError, KeyError) as error:
-                raise Problem(f"docs/results/{file}: {error}") from error
-        if name not in self.files[file]:
-            raise Problem(f"docs/results/{file} has no figure {name}")
-        self.shown[(file, name)] = self.files[file][name]
-        return self.files[file][name]
+                raise Problem(f"{RESULTS}/{file}: {error}") from error
+        return self.files[file]
+
+    def find(self, file, name):
+        if name not in self.of(file):
+            raise Problem(f"{RESULTS}/{file} has no figure {name}")
+        return self.of(file)[name]
+
+    def all_files(self):
+        """But for machines and their links, which are no figures."""
+        for path in sorted((self.root / RESULTS).rglob("*.json")):
+            if path.parent.name != "topology":
+                yield path.relative_to(self.root / RESULTS).as_posix()
 
 
 def field_of(record, field):
+    if isinstance(field, list):
+        return field_of(record, next((each for each in field if has_field(record, each)), field[-1]))
     if field == "choice":
         return record[field].removeprefix("chosen: ")
-    if field in ("value", "spread", "commit", "unit", "hardware"):
+    # Of one that another program made.
+    if field == "commit" and "version" in record:
+        return record["version"]
+    if field == record.get("first"):
+        return record["value"]
+    if field in record:
         return record[field]
-    if field == "floor" and field in record:
-        return record[field]
+    if field.startswith("spread of ") and field.removeprefix("spread of ") in record.get("spreads", {}):
+        return record["spreads"][field.removeprefix("spread of ")]
     # As records were before Google Benchmark wrote them.
     if field == "bus, GB/s" and "bus_GB/s" in record:
         return record["bus_GB/s"]
     if field not in record["peers"]:
         raise Problem(f"{record['name']} has no peer '{field}', but {', '.join(sorted(record['peers']))}")
     return record["peers"][field]
+
+
+def has_field(record, field):
+    try:
+        field_of(record, field)
+    except (Problem, KeyError):
+        return False
+    return True
 
 
 def number(value, digits):
@@ -125,65 +158,117 @@ def table(all_records, definition):
     return "\n".join(lines) + "\n"
 
 
-def has_history():
-    """Not in an archive of the sources, nor in a clone of the last commits."""
-    shallow = subprocess.run(["git", "rev-parse", "--is-shallow-repository"], cwd=REPOSITORY, check=False,
-                             capture_output=True, text=True)
-    return shallow.returncode == 0 and shallow.stdout.strip() == "false"
+def git(root, *arguments):
+    return subprocess.run(["git", *arguments], cwd=root, check=False, capture_output=True, text=True)
 
 
-def is_in_history(commit):
-    known = subprocess.run(["git", "merge-base", "--is-ancestor", commit, "HEAD"], cwd=REPOSITORY, check=False,
-                           stderr=subprocess.DEVNULL)
-    return known.returncode == 0
-
-
-def check_records(all_records):
-    for (file, name), record in all_records.shown.items():
-        if record.get("verified") is not True:
-            yield f"docs/results/{file}: {name} isn't verified"
-    if not has_history():
-        print("skipped: commits of records aren't looked for, since this clone lacks the history")
+def commit_problems(all_records):
+    """Of commits that aren't in the history; of an archive of the sources there is none."""
+    shallow = git(all_records.root, "rev-parse", "--is-shallow-repository")
+    if shallow.returncode != 0:
+        print("skipped: commits of records aren't looked for, since this is no clone of the repository")
+        return
+    if shallow.stdout.strip() != "false":
+        yield "this clone lacks the history that records' commits are looked for in: git fetch --unshallow"
         return
     commits = {}
-    for (file, _), record in all_records.shown.items():
-        commits.setdefault(record["commit"], file)
+    for file in all_records.all_files():
+        for record in all_records.of(file).values():
+            commits.setdefault(record.get("commit", ""), file)
     for commit, file in commits.items():
-        if not commit.startswith(OTHERS) and not is_in_history(commit):
-            yield f"docs/results/{file}: commit {commit} isn't in the history"
+        is_known = commit and git(all_records.root, "merge-base", "--is-ancestor", commit, "HEAD").returncode == 0
+        if not commit.startswith(OTHERS) and not is_known:
+            yield f"{RESULTS}/{file}: commit '{commit}' isn't in the history"
+
+
+def folder_problems(root):
+    for folder in sorted({path.parent for path in (root / RESULTS).glob("*/bench_*.json")}):
+        if not (folder / "results.md").exists():
+            yield f"{folder.relative_to(root)} has records and no results.md: run scripts/table.py"
+
+
+def record_problems(all_records):
+    for file in all_records.all_files():
+        for name, record in all_records.of(file).items():
+            if record.get("verified") is not True:
+                yield f"{RESULTS}/{file}: {name} isn't verified"
+    yield from commit_problems(all_records)
+
+
+class Pages:
+    """What pages say, and what they ought to."""
+
+    def __init__(self, root):
+        self.root = root
+        path = root / "docs/performance/tables.toml"
+        definitions = tomllib.loads(path.read_text(encoding="utf-8"))
+        self.allowed = definitions.get("allowed", [])
+        self.numbers = definitions.get("numbers", {})
+        self.tables = {name: given for name, given in definitions.items() if name not in NOT_TABLES}
+        self.unused = {*(("table", name) for name in self.tables), *(("number", name) for name in self.numbers)}
+        self.records = Records(root)
+
+    def take(self, kind, name):
+        definitions = self.tables if kind == "table" else self.numbers
+        if name not in definitions:
+            raise Problem(f"tables.toml has no {kind} {name}")
+        self.unused.discard((kind, name))
+        return definitions[name]
+
+    def rewritten(self, text):
+        def table_of(match):
+            return match[1] + table(self.records, self.take("table", match["name"])) + match[3]
+
+        def number_of(match):
+            return match[1] + cell(self.records, {"title": match["name"], **self.take("number", match["name"])}) + match[3]
+
+        return NUMBER.sub(number_of, TABLE.sub(table_of, text))
+
+    def expected(self):
+        """Each page and its text, or the Problem that it has."""
+        for page in prose_numbers.pages(self.root):
+            try:
+                yield page, self.rewritten(page.read_text(encoding="utf-8"))
+            except Problem as problem:
+                yield page, problem
+        for folder in sorted(path.parent for path in (self.root / RESULTS).glob("*/results.md")):
+            try:
+                yield folder / "results.md", results_page.page(folder.glob("*.json"))
+            except (OSError, ValueError, KeyError) as error:
+                yield folder / "results.md", Problem(error)
+
+
+def problems(root, check):
+    """Writes pages, unless they are checked only."""
+    all_pages = Pages(root)
+    for page, text in all_pages.expected():
+        name = page.relative_to(root)
+        if isinstance(text, Problem):
+            yield f"{name}: {text}"
+        elif text == page.read_text(encoding="utf-8"):
+            continue
+        elif check:
+            yield f"{name} isn't what its records say: run scripts/tables.py"
+        else:
+            page.write_text(text, encoding="utf-8")
+    yield from (f"tables.toml: no page has the {kind} {name}" for kind, name in sorted(all_pages.unused))
+    if not check:
+        return
+    yield from folder_problems(root)
+    try:
+        yield from record_problems(all_pages.records)
+    except Problem as problem:
+        yield str(problem)
+    yield from prose_numbers.problems(root, all_pages.allowed)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--root", type=pathlib.Path, default=REPOSITORY)
     arguments = parser.parse_args()
-    definitions = tomllib.loads((REPOSITORY / "docs/performance/tables.toml").read_text(encoding="utf-8"))
-    all_records = Records()
-    problems = []
-    unused = set(definitions)
-    for page in sorted([REPOSITORY / "README.md", *(REPOSITORY / "docs").rglob("*.md")]):
-        text = page.read_text(encoding="utf-8")
-
-        def written(match, page=page):
-            name = match["name"]
-            if name not in definitions:
-                raise Problem(f"{page.relative_to(REPOSITORY)}: tables.toml has no table {name}")
-            unused.discard(name)
-            return match[1] + table(all_records, definitions[name]) + match[3]
-
-        try:
-            new = TABLE.sub(written, text)
-        except Problem as problem:
-            problems.append(f"{page.relative_to(REPOSITORY)}: {problem}")
-            continue
-        if new != text and arguments.check:
-            problems.append(f"{page.relative_to(REPOSITORY)}: a table isn't what its records say: run scripts/tables.py")
-        elif new != text:
-            page.write_text(new, encoding="utf-8")
-    problems += [f"tables.toml: no page has the table {name}" for name in sorted(unused)]
-    if arguments.check:
-        problems += check_records(all_records)
-    sys.exit("\n".join(problems) if problems else 0)
+    found = list(problems(arguments.root, arguments.check))
+    sys.exit("\n".join(found) if found else 0)
 
 
 if __name__ == "__main__":
