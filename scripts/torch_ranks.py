@@ -2,6 +2,7 @@
 import contextlib
 import dataclasses
 import os
+import pathlib
 import random
 import statistics
 import sys
@@ -9,11 +10,17 @@ import tempfile
 import time
 import typing
 
-# Before torch and NCCL are loaded: a program that dies with multicast can take the switch down.
-os.environ["TORCH_SYMM_MEM_DISABLE_MULTICAST"] = "1"
-os.environ["NCCL_NVLS_ENABLE"] = "0"
-# PyTorch's own condition for capturing DistributedDataParallel.
-os.environ["TORCH_NCCL_ASYNC_ERROR_HANDLING"] = "0"
+import records
+
+SWITCHES = {
+    # A program that dies with multicast can take the switch down.
+    "TORCH_SYMM_MEM_DISABLE_MULTICAST": "1",
+    "NCCL_NVLS_ENABLE": "0",
+    # PyTorch's own condition for capturing DistributedDataParallel.
+    "TORCH_NCCL_ASYNC_ERROR_HANDLING": "0",
+}
+# Before torch and NCCL are loaded.
+os.environ.update(SWITCHES)
 
 try:
     import torch
@@ -97,6 +104,20 @@ class Contender:
     units: int = 1          # of work that one call of run() does; times are per unit
 
 
+def settings():
+    """Versions, and what is switched off here."""
+    versions = [f"NCCL {'.'.join(map(str, torch.cuda.nccl.version()))}", f"CUDA runtime {torch.version.cuda}",
+                *driver_lines()]
+    switches = [f"{name}={os.environ[name]}" for name in SWITCHES]
+    return f"{', '.join(versions)}, {' '.join(switches)} (no NVLink multicast)"
+
+
+def driver_lines():
+    """What the kernel says of the GPU's driver, where it does."""
+    path = pathlib.Path("/proc/driver/nvidia/version")
+    return [" ".join(path.read_text().splitlines()[0].split())] if path.exists() else []
+
+
 def figure(name, contenders, control, rounds=11, batch_seconds=1e-3):
     """A record of contenders {name: Contender}, of which the first is the figure's.
 
@@ -122,6 +143,6 @@ def figure(name, contenders, control, rounds=11, batch_seconds=1e-3):
     return {"name": name, "value": value, "unit": "us", "better": "lower",
             "peers": {which: statistics.median(times[which]) for which in others}, "choice": first, "verified": True,
             "repetitions": rounds, "spread": (max(times[first]) - min(times[first])) / value,
-            "commit": f"torch {torch.__version__}",
+            "commit": records.commit_here(), "version": f"torch {torch.__version__}",
             "hardware": os.environ.get("SELVAGE_HARDWARE") or f"{gpus}x{torch.cuda.get_device_name()}",
-            "settings": f"NCCL {'.'.join(map(str, torch.cuda.nccl.version()))}, NCCL_NVLS_ENABLE=0 (no NVLink multicast)"}
+            "order": "contenders shuffled in each round, alike on all ranks", "settings": settings()}
