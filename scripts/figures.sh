@@ -34,17 +34,29 @@ hardware() {
 # measure BENCHMARK SUFFIX RANKS...: writes BENCHMARK-<RANKS><unit><SUFFIX>.json for each number of ranks. A kernel that spins
 # must not outlive its turn.
 measure() {
-  local benchmark=$1 suffix=$2 ranks program record
+  local benchmark=$1 suffix=$2 ranks program record status
   shift 2
   is_wanted "$benchmark" || return 0
   program=$(echo "build/$preset/bench/"*"/$benchmark")
   for ranks in "$@"; do
     record=$out/$benchmark-$ranks$unit$suffix.json
+    status=0
     "$around" timeout --kill-after=10 900 mpirun --oversubscribe --bind-to none -n "$ranks" "$program" \
       --benchmark_color=false --benchmark_counters_tabular=false --benchmark_filter="$only" \
-      --benchmark_out_format=json --benchmark_out="$record"
+      --benchmark_out_format=json --benchmark_out="$record" || status=$?
+    salvage "$status" "$record"
     tidy "$record"
   done
+}
+
+# salvage STATUS RECORD: of a run that timeout has stopped the finished figures are kept; any other failure ends this.
+salvage() {
+  case $1 in
+    0) return 0 ;;
+    124 | 137) echo "$script_name: warning: $2 was cut off: its finished figures are kept" >&2 ;;
+    *) return "$1" ;;
+  esac
+  [ ! -e "$2" ] || python3 "$repository/scripts/records.py" --salvage "$2"
 }
 
 # Without the names of this host and of its folders; no file where nothing matched.
@@ -117,19 +129,22 @@ measure_shared_gpu() {
     export CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=$((100 / ranks))
     for benchmark in bench_halo bench_list_halo bench_layouts; do measure "$benchmark" "" "$ranks"; done
     SELVAGE_ALLREDUCE_REORDERING=yes measure bench_allreduce "" "$ranks"
-    # The rest is between two.
-    [ "$ranks" -eq 2 ] || continue
-    for benchmark in bench_latency bench_tasks; do measure "$benchmark" "" "$ranks"; done
+    for benchmark in bench_latency bench_tasks bench_copies; do measure "$benchmark" "" "$ranks"; done
     measure_device_queues "$ranks"
   done
+  SELVAGE_ALLREDUCE_REORDERING=yes SELVAGE_LOGICAL_HOSTS=2x2 measure bench_allreduce -hosts2x2 4
   echo quit | nvidia-cuda-mps-control
 }
 
 # Numbers of ranks beyond the cores are measured too: that is how tests and laptops run.
 measure_host() {
   local benchmark
-  for benchmark in bench_latency bench_tasks; do measure "$benchmark" "" 2; done
-  for benchmark in bench_halo bench_list_halo bench_layouts; do measure "$benchmark" "" 2 4; done
+  for benchmark in bench_latency bench_tasks bench_copies bench_halo bench_list_halo bench_layouts; do
+    measure "$benchmark" "" 2 4
+  done
+  for benchmark in bench_halo bench_list_halo bench_layouts bench_tasks; do
+    SELVAGE_LOGICAL_HOSTS=2x2 measure "$benchmark" -hosts2x2 4
+  done
   # Those too that combine in another order than by rank.
   SELVAGE_ALLREDUCE_REORDERING=yes measure bench_allreduce "" 2 3 4
   SELVAGE_ALLREDUCE_REORDERING=yes SELVAGE_LOGICAL_HOSTS=2x2 measure bench_allreduce -hosts2x2 4

@@ -81,10 +81,18 @@ class LayoutTrial {
     return Data("layout", elements_);
   }
 
+  /// Leaves out what is not possible here.
   void add_ours(const char* name, std::optional<Transport> transport) {
-    auto transfer = std::make_shared<TypedTransfer>(
-        Space(), context_, std::vector{transfer_end(after(), source_, layout_.ours)},
-        std::vector{transfer_end(before(), target_, layout_.ours)}, TransferOptions{.transport = transport});
+    std::shared_ptr<TypedTransfer> transfer;
+    try {
+      transfer = std::make_shared<TypedTransfer>(Space(), context_,
+                                                 std::vector{transfer_end(after(), source_, layout_.ours)},
+                                                 std::vector{transfer_end(before(), target_, layout_.ours)},
+                                                 TransferOptions{.transport = transport});
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::unsupported) throw;
+      return;
+    }
     if (!transport) choice_ = first_transport(transfer->explain());
     add(name, [transfer] { transfer->run(Space()); });
   }
