@@ -284,7 +284,7 @@ class PlotTables(PlotCase):
         result = self.plot("tables", "--out", self.out)
         self.assertEqual(result.returncode, 0, result.stderr)
         pictures = result.stdout.split()
-        self.assertGreaterEqual(len(pictures), 6)
+        self.assertGreaterEqual(len(pictures), 5)
         for picture in pictures:
             self.assertTrue(pathlib.Path(picture).read_bytes().startswith(PNG_SIGNATURE), picture)
 
