@@ -76,7 +76,7 @@ measure_torch() {
   local name=$1 ranks
   shift
   for ranks in "$@"; do
-    timeout --kill-after=10 600 python3 "$repository/scripts/bench_torch_$name.py" --gpus "$ranks" \
+    timeout --kill-after=10 900 python3 "$repository/scripts/bench_torch_$name.py" --gpus "$ranks" \
       --records "$out/bench_torch_$name-${ranks}gpu.json"
   done
 }
