@@ -32,7 +32,7 @@ def tests_of(folder):
     """From what CMake wrote for ctest, whose own list would be written over the log of the ctest that runs this."""
     file = folder / "CTestTestfile.cmake"
     text = file.read_text() if file.exists() else ""  # none where there are no tests below
-    tests = re.findall(r"^add_test\((?:\[=*\[)?([^\]\s]+)", text, re.MULTILINE)
+    tests = re.findall(r'^add_test\((?:\[=*\[|")?([^\]"\s]+)', text, re.MULTILINE)
     for below in re.findall(r'^subdirs\("([^"]+)"\)', text, re.MULTILINE):
         tests += tests_of(folder / below)
     return tests
