@@ -119,7 +119,6 @@ class CheckedTraining {
     static_cast<void>(training_->trainer().report());
     require_same_parameters(comm_, *training_);
   }
-  [[nodiscard]] std::size_t graph_nodes() const { return training_->trainer().graph_nodes(); }
 
  private:
   MPI_Comm comm_;
