@@ -6,6 +6,7 @@
 #include <selvage/agreement.hpp>
 #include <selvage/atomic_file.hpp>
 #include <selvage/file_descriptor.hpp>
+#include <selvage/silence.hpp>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -101,7 +102,9 @@ class FileWriter {
   [[nodiscard]] bool is_in_use() const { return in_use_; }
 
  private:
-  void step(const std::function<void()>& work) { together(comm_, "writing " + path_, work, io_timeout_ms()); }
+  void step(const std::function<void()>& work) {
+    together_telling(comm_, "writing " + path_, work, io_timeout_ms());
+  }
 
   /// A step that waits for other ranks in MPI, and whose failures HDF5 tells: they lack the path. One that takes too long goes
   /// on in a thread, so the work refers to nothing but this.

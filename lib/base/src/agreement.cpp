@@ -195,6 +195,7 @@ struct Agreement {
   MPI_Comm comm;
   std::string_view what;
   std::int64_t timeout_ms;
+  bool tells = false;  ///< the user, who is late
   int rank = 0;
   int ranks = 1;
 
@@ -226,7 +227,7 @@ struct Agreement {
     const auto begin = Clock::now();
     Receiving receiving(comm, report_tag, others, begin + std::chrono::milliseconds(own.patience_ms));
     // Who has failed says that.
-    if (!own.failed) tell_of_late(receiving, begin);
+    if (tells && !own.failed) tell_of_late(receiving, begin);
     std::vector<std::optional<Outcome>> reports = receiving.take();
     reports.insert(reports.begin(), own);
     return verdict_on(reports);
@@ -311,6 +312,20 @@ struct Agreement {
   }
 };
 
+void agree(Agreement agreement, const std::function<void()>& work) {
+  check_mpi(MPI_Comm_rank(agreement.comm, &agreement.rank), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(agreement.comm, &agreement.ranks), "MPI_Comm_size");
+  const Outcome own = agreement.report(work);
+  Outcome verdict;
+  if (agreement.rank == 0) {
+    verdict = agreement.decide(own);
+    agreement.announce(verdict);
+  } else {
+    verdict = agreement.ask(own);
+  }
+  if (verdict.failed) raise(verdict);
+}
+
 /// Gives up work that is not done in time. Its thread is left behind, with what it refers to: this is how a job ends.
 /// \param says_so  whether this rank tells the user what takes long
 void run_until(const std::function<void()>& work, std::string_view what, std::int64_t timeout_ms,
@@ -358,25 +373,19 @@ std::int64_t io_timeout_ms() {
 
 void together(MPI_Comm comm, std::string_view what, const std::function<void()>& work,
               std::int64_t timeout_ms) {
-  Agreement agreement{.comm = comm, .what = what, .timeout_ms = timeout_ms};
-  check_mpi(MPI_Comm_rank(comm, &agreement.rank), "MPI_Comm_rank");
-  check_mpi(MPI_Comm_size(comm, &agreement.ranks), "MPI_Comm_size");
-  const Outcome own = agreement.report(work);
-  Outcome verdict;
-  if (agreement.rank == 0) {
-    verdict = agreement.decide(own);
-    agreement.announce(verdict);
-  } else {
-    verdict = agreement.ask(own);
-  }
-  if (verdict.failed) raise(verdict);
+  agree({.comm = comm, .what = what, .timeout_ms = timeout_ms}, work);
+}
+
+void together_telling(MPI_Comm comm, std::string_view what, const std::function<void()>& work,
+                      std::int64_t timeout_ms) {
+  agree({.comm = comm, .what = what, .timeout_ms = timeout_ms, .tells = true}, work);
 }
 
 void together_bounded(MPI_Comm comm, std::string_view what, const std::function<void()>& work,
                       std::int64_t timeout_ms) {
   int rank = 0;
   check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-  together(
+  together_telling(
       comm, what, [&] { run_until(work, what, timeout_ms, rank == 0); }, timeout_ms);
 }
 

@@ -140,24 +140,30 @@ void agree_without(int missing, Work&& work) {
   }
 }
 
-void expect_named(int missing) {
+using Together = void (*)(MPI_Comm, std::string_view, const std::function<void()>&, std::int64_t);
+
+/// \param told  what rank 0 prints
+void expect_named(int missing, Together agree = together, const std::string& told = "") {
   if (ranks_of_world() == 1) GTEST_SKIP() << "needs another rank";
   agree_without(missing, [&](MPI_Comm comm) {
     testing::internal::CaptureStderr();
     try {
-      together(
+      agree(
           comm, "planning", [] {}, 100);
-      FAIL() << "no error";
+      ADD_FAILURE() << "no error";
     } catch (const AgreedError&) {
-      FAIL() << "not everybody knows";
+      ADD_FAILURE() << "not everybody knows";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::timeout);
       EXPECT_EQ(error.message(), "planning: rank " + std::to_string(missing) + " did not come within 100 ms");
     }
-    const std::string told = "selvage: planning: rank " + std::to_string(missing) +
-                             " has not come after 33 ms, given up after 100 ms\n";
     EXPECT_EQ(testing::internal::GetCapturedStderr(), rank_of_world() == 0 ? told : "");
   });
+}
+
+TEST(Agreement, TellsTheUserOfALateRankWhereAsked) {
+  expect_named(1, together_telling,
+               "selvage: planning: rank 1 has not come after 33 ms, given up after 100 ms\n");
 }
 
 TEST(Agreement, NamesTheRankThatDoesNotCome) {

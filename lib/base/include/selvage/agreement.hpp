@@ -48,7 +48,7 @@ class IncompleteError : public Error {
 ///
 /// Where `work` threw Error{timeout}, somebody is missing already: ranks then have two seconds to come, and the message
 /// also names the one that doesn't. So `together(comm, what, [&] { throw; })` finds out whom all are waiting for.
-/// Ranks that are in different agreements hear of each other, and wait as long as the least patient. Rank 0 says who is late.
+/// Ranks that are in different agreements hear of each other, and wait as long as the least patient.
 /// \throws AgreedError; IncompleteError where a rank didn't come, Error{timeout} that names it if nobody failed
 void together(MPI_Comm comm, std::string_view what, const std::function<void()>& work,
               std::int64_t timeout_ms = agreement_timeout_ms());
