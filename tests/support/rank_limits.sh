@@ -17,6 +17,7 @@ within() {
 expect_clean_end() {
   local regex=$1
   run "${@:2}"
+  # shellcheck disable=SC2154 # run sets it
   if [[ $code -eq 0 ]]; then return; fi
   if [[ $code -ne 1 ]]; then fail "exit code $code: ${*:2}"; fi
   local messages

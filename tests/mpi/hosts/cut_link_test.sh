@@ -37,7 +37,7 @@ cut_while_running() {
 }
 
 for initiation in host queue; do
-  cut_while_running "$initiation" '^jacobi: error: .*waited 2000 ms for rank [0-3] ' --set run.norm_every=100 --initiation "$initiation"
+  cut_while_running "$initiation" '^jacobi: error: .*waited 2000 ms for (all ranks, and )?rank [0-3] ' --set run.norm_every=100 --initiation "$initiation"
 done
 
 # Nearly all of the time a file is being opened, written or closed, by all ranks together. A cut may come between two of these.
