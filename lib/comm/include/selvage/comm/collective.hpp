@@ -30,9 +30,10 @@ class CollectivePlan;
 ///
 /// Plan once, run many: the constructor chooses an algorithm, allocates and maps; run() does none of that. Each has one
 /// operation in flight; several may overlap. All ranks start and finish theirs in the same order. After a time-out it can't go on: later
-/// calls throw Error{usage} that repeats it. On GPUs the destructor waits, for a second at most, for that of the other ranks. Not
-/// thread-safe. The View (or OffsetView) must stay allocated, at the same address, as long as this lives. Those of Grid::allocate or
-/// Context::allocate_shared pass without a copy between ranks of one host.
+/// calls throw Error{usage} that repeats it. On GPUs ranks destroy theirs in the same order: the destructor waits, for a second at
+/// most, for that of the other ranks, which map the memory. Not thread-safe. The View (or OffsetView) must stay allocated, at the
+/// same address, as long as this lives. Those of Grid::allocate or Context::allocate_shared pass without a copy between ranks of one
+/// host.
 class Collective {
  public:
   /// A started operation. Give it to finish(), exactly once.
