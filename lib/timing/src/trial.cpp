@@ -28,10 +28,10 @@ double time_batch(MPI_Comm comm, const Timed& timed, int calls) {
 
 }  // namespace
 
-Contender::Contender(std::string name, std::function<void()> run, Check check, int units)
-    : Timed{std::move(name), std::move(run), units}, check(std::move(check)) {
-  if (!this->run) throw Error(ErrorKind::usage, fmt::format("'{}' has nothing to run", this->name));
-  if (!this->check) throw Error(ErrorKind::usage, fmt::format("'{}' has no check", this->name));
+Contender::Contender(std::string its_name, std::function<void()> work, Check its_check, int units_per_call)
+    : Timed{std::move(its_name), std::move(work), units_per_call}, check(std::move(its_check)) {
+  if (!run) throw Error(ErrorKind::usage, fmt::format("'{}' has nothing to run", name));
+  if (!check) throw Error(ErrorKind::usage, fmt::format("'{}' has no check", name));
 }
 
 Turns::Turns(MPI_Comm comm, std::vector<Timed> all, double batch_seconds)

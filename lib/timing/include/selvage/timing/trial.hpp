@@ -37,7 +37,7 @@ class Check {
 /// One of several ways to do the same work.
 struct Contender : Timed {
   /// \throws Error{usage} where there is nothing to run or to check
-  Contender(std::string name, std::function<void()> run, Check check, int units = 1);
+  Contender(std::string its_name, std::function<void()> work, Check its_check, int units_per_call = 1);
 
   Check check;
 };
