@@ -37,6 +37,10 @@ HaloExchange::~HaloExchange() = default;
 std::uint64_t HaloExchange::field_bit(const std::byte* address) const {
   return plan_->field_bit(address);
 }
+void HaloExchange::rebind_fields(const detail::Executor& executor, std::vector<detail::Field> fields) {
+  const auto call = plan_->public_call();
+  plan_->rebind(executor, std::move(fields));
+}
 void HaloExchange::exchange_fields(detail::Executor& executor, std::uint64_t fields) {
   const auto call = plan_->public_call();
   plan_->exchange(executor, fields);

@@ -23,6 +23,7 @@
 namespace selvage::detail {
 namespace {
 
+constexpr std::string_view halo_rebinding = "the rebinding of a HaloExchange";
 constexpr std::string_view port_construction = "the construction of a HaloPort";
 
 std::string direction_name(Direction direction, int axes) {
@@ -57,9 +58,6 @@ HaloPlan::HaloPlan(std::shared_ptr<ContextState> context, const Executor& execut
   tags_ = context_->lease_tags(tags_per_plan);
   static_cast<void>(measured_job(*context_, halo_construction));
   peers_ = introduce(tags_.first());
-  context_->all_or_none(halo_construction, [&] {
-    for (const PeerPlan& peer : peers_) require_matching(peer);
-  });
   make_transports(peers_, executor, tags_.first());
 }
 
@@ -68,8 +66,65 @@ HaloPlan::HaloPlan(std::shared_ptr<ContextState> context, const Executor& execut
 HaloPlan::~HaloPlan() {
   if (fields_in_flight_ != 0) context_->mark_broken();
   ports_.clear();
+  disconnect();
+}
+
+void HaloPlan::disconnect() noexcept {
   for (const auto& transport : transports_) transport->unmap();
   if (!on_host_) context_->try_barrier();
+  transports_.clear();
+}
+
+/// Until neighbours have agreed to the new Views nothing is given up of the plan for those before. New tags, because a message of the
+/// transports before may still be underway.
+void HaloPlan::rebind(const Executor& executor, std::vector<Field> fields) {
+  const std::size_t views_before = fields_.size();
+  Tags tags;
+  std::vector<PeerPlan> peers;
+  fields_.swap(fields);
+  try {
+    context_->all_or_none(halo_rebinding, [&] {
+      require_rebindable(views_before);
+      require_valid_arguments(executor);
+      require_fields_fit();
+    });
+    tags = context_->lease_tags(tags_per_plan);
+    peers = introduce(tags.first());
+  } catch (...) {
+    fields_.swap(fields);
+    throw;
+  }
+  disconnect();
+  paths_.clear();
+  tags_ = std::move(tags);
+  peers_ = std::move(peers);
+  epoch_ = 0;
+  previous_fields_ = 0;
+  error_.noting(*context_, [&] { make_transports(peers_, executor, tags_.first()); });
+}
+
+void HaloPlan::require_rebindable(std::size_t views) const {
+  error_.require_none("a HaloExchange");
+  if (fields_in_flight_ != 0)
+    throw Error(ErrorKind::usage,
+                fmt::format("rank {} rebinds a HaloExchange while its exchange of epoch {} is in "
+                            "flight: finish it first",
+                            context_->rank(), epoch_));
+  if (!ports_.empty())
+    throw Error(ErrorKind::usage,
+                "a HaloExchange with a HaloPort, which holds addresses, can't be rebound: make another one");
+  if (fields_.size() != views)
+    throw Error(ErrorKind::usage, fmt::format("rank {} rebinds a HaloExchange of {} to {}", context_->rank(),
+                                              counted(views, "View"), fields_.size()));
+  const int axes = neighbourhood_.shape.axes;
+  for (std::size_t f = 0; f < fields_.size(); ++f) {
+    const int given = fields_[f].rank;
+    if (given == axes || given == axes + 1) continue;
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("{} on rank {} has {}; this HaloExchange takes {}, or one more for components",
+                    view_name(f, fields_[f].label), context_->rank(), counted(given, "axis", "axes"), axes));
+  }
 }
 
 FieldCard HaloPlan::card_of(const Field& field) const {
@@ -85,7 +140,6 @@ FieldCard HaloPlan::card_of(const Field& field) const {
   return card;
 }
 
-/// Swaps field cards with every neighbour.
 std::vector<PeerPlan> HaloPlan::introduce(int first_tag) {
   std::vector<FieldCard> mine;
   for (const Field& field : fields_) mine.push_back(card_of(field));
@@ -95,6 +149,9 @@ std::vector<PeerPlan> HaloPlan::introduce(int first_tag) {
   std::vector<PeerPlan> peers;
   for (std::size_t i = 0; i < theirs.size(); ++i)
     peers.push_back({neighbourhood_.neighbours[i], std::move(theirs[i])});
+  context_->all_or_none(halo_construction, [&] {
+    for (const PeerPlan& peer : peers) require_matching(peer);
+  });
   return peers;
 }
 

@@ -43,6 +43,8 @@ class HaloPlan {
   HaloPlan(const HaloPlan&) = delete;
   HaloPlan& operator=(const HaloPlan&) = delete;
 
+  /// Collective. \throws what HaloExchange::rebind says
+  void rebind(const Executor& executor, std::vector<Field> fields);
   void exchange(Executor& executor, std::uint64_t fields);
   /// \return the epoch of the exchange
   std::uint64_t start(Executor& executor, std::uint64_t fields);
@@ -75,6 +77,9 @@ class HaloPlan {
   void require_valid_arguments(const Executor& executor) const;
   void require_fields_fit() const;
   void require_boxes_hold_halos() const;
+  void disconnect() noexcept;
+  void require_rebindable(std::size_t views) const;
+  /// Collective: tells neighbours where this rank's Views lie. \throws Error{usage} where theirs don't match
   [[nodiscard]] std::vector<PeerPlan> introduce(int first_tag);
   [[nodiscard]] FieldCard card_of(const Field& field) const;
   void require_matching(const PeerPlan& peer) const;

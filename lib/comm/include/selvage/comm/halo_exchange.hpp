@@ -56,12 +56,10 @@ class HaloExchange {
   HaloExchange(const Space& space, const Grid<D>& grid, const HaloOptions<D>& options, const Views&... views)
       : plan_(make_plan(detail::KokkosExecutor<Space>(space), grid, options,
                         std::vector<detail::Field>{detail::describe_view(views)...})) {
-    static_assert(sizeof...(Views) >= 1, "name the Views that this HaloExchange will exchange");
+    require_views<Space, Views...>();
     static_assert(
         ((detail::PlainView<Views>::rank() == D || detail::PlainView<Views>::rank() == D + 1) && ...),
         "a View needs the grid's number of axes, or one more for components");
-    static_assert((Kokkos::SpaceAccessibility<Space, typename Views::memory_space>::accessible && ...),
-                  "the execution space can't reach a View's memory space");
   }
   HaloExchange(HaloExchange&&) noexcept;
   HaloExchange& operator=(HaloExchange&&) noexcept;
@@ -102,6 +100,18 @@ class HaloExchange {
     detail::KokkosExecutor<Space> executor(space);
     detail::KokkosCombiner<Space, typename View::value_type, Operation> combiner(space, operation);
     reduce_field(executor, combiner, select(view));
+  }
+
+  /// Puts other Views in the place of those that it was made for: such that the constructor would take, in the same order, reallocated
+  /// arrays for instance. Neighbours and options stay; a message tells each neighbour where the new Views lie. Collective; no exchange
+  /// may be in flight. CUDA graphs that captured exchanges of the Views before must not be launched any more.
+  /// \throws Error{usage} on every rank: what the constructor says, and then the Views stay those from before; an exchange in flight;
+  ///         a HaloPort, which holds addresses
+  template <class Space, class... Views>
+  void rebind(const Space& space, const Views&... views) {
+    require_views<Space, Views...>();
+    const detail::KokkosExecutor<Space> executor(space);
+    rebind_fields(executor, std::vector<detail::Field>{detail::describe_view(views)...});
   }
 
   /// The handle for kernels that send their own boundary; see HaloPort. Collective: make it once and keep it.
@@ -154,6 +164,12 @@ class HaloExchange {
   friend struct detail::RawHalo;
   explicit HaloExchange(std::shared_ptr<detail::HaloPlan> plan) : plan_(std::move(plan)) {}
 
+  template <class Space, class... Views>
+  static void require_views() {
+    static_assert(sizeof...(Views) >= 1, "name the Views that this HaloExchange will exchange");
+    static_assert((Kokkos::SpaceAccessibility<Space, typename Views::memory_space>::accessible && ...),
+                  "the execution space can't reach a View's memory space");
+  }
   template <int D>
   static std::shared_ptr<detail::HaloPlan> make_plan(const detail::Executor& executor, const Grid<D>& grid,
                                                      const HaloOptions<D>& options,
@@ -170,6 +186,7 @@ class HaloExchange {
   }
 
   [[nodiscard]] std::uint64_t field_bit(const std::byte* address) const;
+  void rebind_fields(const detail::Executor& executor, std::vector<detail::Field> fields);
   void exchange_fields(detail::Executor& executor, std::uint64_t fields);
   std::uint64_t start_fields(detail::Executor& executor, std::uint64_t fields);
   void finish_fields(detail::Executor& executor, std::uint64_t epoch);
