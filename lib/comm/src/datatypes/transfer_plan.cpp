@@ -93,7 +93,10 @@ TransferPlan::TransferPlan(std::shared_ptr<ContextState> context, const Executor
     for (const Partner& partner : partners_) require_matching(partner);
     require_matching(self_);
   });
-  context_->all_or_none(planning, [&] { make_links(executor, options, tag); });
+  // Apart: some links exchange messages when they are made, for which a rank would wait whose partner was refused a path.
+  Served served;
+  context_->all_or_none(planning, [&] { served = choose_paths(options); });
+  context_->all_or_none(planning, [&] { make_links(executor, options, std::move(served), tag); });
 }
 
 TransferPlan::~TransferPlan() {
@@ -279,8 +282,8 @@ PairFacts TransferPlan::facts_about(const Partner& partner) const {
   return facts;
 }
 
-void TransferPlan::make_links(const Executor& executor, const TransferOptions& options, int tag) {
-  std::map<std::pair<Transport, Initiation>, std::vector<Partner>> served;
+TransferPlan::Served TransferPlan::choose_paths(const TransferOptions& options) {
+  Served served;
   for (Partner& partner : partners_) {
     const Path path = choose_transfer_path(facts_about(partner), options, on_host_);
     explanation_ +=
@@ -290,6 +293,11 @@ void TransferPlan::make_links(const Executor& executor, const TransferOptions& o
     served[{path.transport, path.initiation}].push_back(std::move(partner));
   }
   partners_.clear();
+  return served;
+}
+
+void TransferPlan::make_links(const Executor& executor, const TransferOptions& options, Served served,
+                              int tag) {
   for (auto& [path, partners] : served) {
     const auto [transport, initiation] = path;
     links_.push_back(make_link(transport, {.context = *context_,

@@ -9,8 +9,10 @@
 #include <selvage/comm/typed_transfer.hpp>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace selvage::detail {
@@ -46,7 +48,10 @@ class TransferPlan {
   void require_matching(const Partner& partner) const;
   [[nodiscard]] PairFacts facts_about(const Partner& partner) const;
   [[nodiscard]] static std::int64_t mean_block_bytes(const Partner& partner);
-  void make_links(const Executor& executor, const TransferOptions& options, int tag);
+  /// Partners by the path that serves them.
+  using Served = std::map<std::pair<Transport, Initiation>, std::vector<Partner>>;
+  [[nodiscard]] Served choose_paths(const TransferOptions& options);
+  void make_links(const Executor& executor, const TransferOptions& options, Served served, int tag);
   [[nodiscard]] Step step_of(Executor& executor) const;
   /// Waits until the transfer that is underway is complete. \throws Error{timeout}
   void await_end(const Step& step);
