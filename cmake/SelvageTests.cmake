@@ -219,8 +219,6 @@ function(selvage_add_benchmark)
   cmake_parse_arguments(ARG "" "NAME" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${ARG_NAME} ${ARG_SOURCES})
   selvage_target_defaults(${ARG_NAME})
-  # Contenders of one benchmark have names in common.
-  set_target_properties(${ARG_NAME} PROPERTIES UNITY_BUILD OFF)
   selvage_precompile(${ARG_NAME})
   target_link_libraries(${ARG_NAME} PRIVATE ${ARG_LIBRARIES} benchmark::benchmark)
 endfunction()

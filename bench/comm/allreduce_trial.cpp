@@ -2,6 +2,7 @@
 
 #include "../support/graph.hpp"
 #include "../support/machine_facts.hpp"
+#include "../support/on_host.hpp"
 #include "nccl_allreduce.hpp"
 
 #include <selvage/error.hpp>
@@ -17,8 +18,6 @@ namespace selvage::bench {
 namespace {
 
 constexpr int calls_per_graph = 20;
-constexpr bool on_host =
-    Kokkos::SpaceAccessibility<Kokkos::HostSpace, Kokkos::DefaultExecutionSpace::memory_space>::accessible;
 
 template <class T>
 constexpr bool is_16_bit = sizeof(T) == 2;

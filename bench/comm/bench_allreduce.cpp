@@ -9,6 +9,7 @@
 
 #include "../support/figure.hpp"
 #include "../support/mpi_main.hpp"
+#include "../support/on_host.hpp"
 #include "allreduce_trial.hpp"
 #include "nccl_version.hpp"
 
@@ -19,8 +20,6 @@ namespace selvage::bench {
 namespace {
 
 constexpr int rounds = 11;
-constexpr bool on_host =
-    Kokkos::SpaceAccessibility<Kokkos::HostSpace, Kokkos::DefaultExecutionSpace::memory_space>::accessible;
 
 constexpr std::int64_t kib = 1024;
 constexpr std::int64_t mib = 1024 * kib;

@@ -12,6 +12,7 @@
 #include "../support/figure.hpp"
 #include "../support/machine_facts.hpp"
 #include "../support/mpi_main.hpp"
+#include "../support/on_host.hpp"
 #include "edge_steps.hpp"
 #include "phases.hpp"
 
@@ -30,8 +31,6 @@ namespace {
 
 constexpr int rounds = 31;
 constexpr int steps_per_launch = 500;
-constexpr bool on_host =
-    Kokkos::SpaceAccessibility<Kokkos::HostSpace, EdgeRows::Space::memory_space>::accessible;
 
 /// The exchanges that this build can do, and the port, on one pair of rows of `bytes` bytes.
 class LatencyTrial {

@@ -10,6 +10,7 @@
 #include "../support/graph.hpp"
 #include "../support/machine_facts.hpp"
 #include "../support/mpi_main.hpp"
+#include "../support/on_host.hpp"
 
 #include <selvage/comm/remote_tasks.hpp>
 #include <selvage/error.hpp>
@@ -32,7 +33,6 @@ constexpr int rounds = 31;
 constexpr int trips_per_graph = 20;
 /// Long beside the time in which the threads of the contender before fall asleep.
 constexpr double batch_seconds = 20e-3;
-constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
 
 /// The task.
 struct Add {

@@ -1,5 +1,7 @@
 #include "edge_steps.hpp"
 
+#include "../support/on_host.hpp"
+
 #include <fmt/format.h>
 
 namespace selvage::bench {
@@ -12,7 +14,6 @@ using Stamps = EdgeRows::Stamps;
 using Policy = Kokkos::TeamPolicy<Space, Kokkos::LaunchBounds<512, 1>>;
 using Member = Policy::member_type;
 
-constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
 constexpr int team_size = on_host ? 1 : 512;
 constexpr std::int64_t rows_per_rank = 2;
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "../support/figure.hpp"
+#include "../support/on_host.hpp"
 #include "packed_faces.hpp"
 
 #include <selvage/comm/halo_exchange.hpp>
@@ -13,9 +14,6 @@
 #include <vector>
 
 namespace selvage::bench {
-
-inline constexpr bool on_host =
-    Kokkos::SpaceAccessibility<Kokkos::HostSpace, PackedFaces::Space::memory_space>::accessible;
 
 struct Shape {
   std::string name;

@@ -20,7 +20,7 @@
 namespace selvage::bench {
 namespace {
 
-constexpr int rounds = 101;
+constexpr int phase_rounds = 101;
 constexpr std::array<const char*, 5> phases{"launch", "compute", "trigger", "wire", "teardown"};
 using Phases = std::array<double, phases.size()>;  // us
 
@@ -34,7 +34,7 @@ double now_us() {
 double clock_offset_us(EdgeRows& rows, const EdgeRows::Stamps& stamps) {
   double tightest = std::numeric_limits<double>::max();
   double offset = 0;
-  for (int i = 0; i < rounds; ++i) {
+  for (int i = 0; i < phase_rounds; ++i) {
     const double before = now_us();
     rows.stamp_arrival(stamps);
     rows.space.fence("bench::clock");
@@ -154,7 +154,7 @@ class PhaseTrial {
 }  // namespace
 
 void register_phases(const std::string& name, const Context& context, std::int64_t bytes) {
-  register_measurement(name, rounds, [=] {
+  register_measurement(name, phase_rounds, [=] {
     const auto trial = std::make_shared<PhaseTrial>(context, bytes);
     return Measurement{.check = [trial] { trial->check(); },
                        .round = [trial] { return trial->round(); },

@@ -1,10 +1,9 @@
 #include "plain_lists.hpp"
 
+#include "../support/on_host.hpp"
+
 namespace selvage::bench {
 namespace {
-
-constexpr bool on_host =
-    Kokkos::SpaceAccessibility<Kokkos::HostSpace, PlainLists::Space::memory_space>::accessible;
 
 int count_of(const PlainLists::Side& side) {
   return static_cast<int>(side.packed.size());

@@ -4,6 +4,7 @@
 #include "../support/figure.hpp"
 #include "../support/machine_facts.hpp"
 #include "../support/mpi_main.hpp"
+#include "../support/on_host.hpp"
 #include "jacobi/solver.hpp"
 #include "same_cells.hpp"
 #include "weak_scaling.hpp"
@@ -34,7 +35,6 @@ using jacobi::SolverOptions;
 using Space = Kokkos::DefaultExecutionSpace;
 
 constexpr int norm_every = 100;
-constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
 
 template <class Real>
 constexpr const char* type_name = sizeof(Real) == 4 ? "fp32" : "fp64";

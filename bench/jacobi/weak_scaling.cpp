@@ -1,5 +1,6 @@
 #include "weak_scaling.hpp"
 
+#include "../support/on_host.hpp"
 #include "jacobi/solver.hpp"
 #include "same_cells.hpp"
 
@@ -22,7 +23,6 @@ using Space = Kokkos::DefaultExecutionSpace;
 using Solver = jacobi::Solver<double, SevenPoint>;
 
 constexpr int sweeps = 20;
-constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
 
 /// As jacobi chooses for the backend, then the others.
 std::vector<Overlap> by_default_first() {

@@ -5,6 +5,7 @@
 #include "../support/figure.hpp"
 #include "../support/machine_facts.hpp"
 #include "../support/mpi_main.hpp"
+#include "../support/on_host.hpp"
 #include "md/engine.hpp"
 #include "md/ghosts/rank_ghosts.hpp"
 #include "md/lattice.hpp"
@@ -35,7 +36,6 @@ using Space = Kokkos::DefaultExecutionSpace;
 
 constexpr int rounds = 5;
 constexpr std::int64_t steps = 100;
-constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
 
 using Cells = std::array<std::int64_t, 3>;
 
