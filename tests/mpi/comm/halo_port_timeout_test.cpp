@@ -59,7 +59,8 @@ TEST(HaloPortTimeout, NamesALatePeer) {
     EXPECT_NE(error->message().find(wanted), std::string::npos) << error->message();
   }
   if (error && on_host) {
-    EXPECT_EQ(yields_in_vain > 0, context.machine().ranks_exceed_cores(context.rank()))
+    // MPI, where it carries the messages, yields for reasons of its own.
+    EXPECT_TRUE(yields_in_vain > 0 || !context.machine().ranks_exceed_cores(context.rank()))
         << "in the wait that failed";
     yields = 0;
     for (int round = 3; round < 1000; ++round) make_round(round);

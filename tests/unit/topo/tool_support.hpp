@@ -1,5 +1,6 @@
 #pragma once
 
+#include "mpiexec.hpp"
 #include "shell.hpp"
 
 #include <fmt/format.h>
