@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view prefix = "SELVAGE_";
 
-/// README.md says what they mean; environment_documented_test.sh compares both with what the sources read.
+/// docs/environment.md says what they mean; environment_documented_test.sh compares both with what the sources read.
 const std::array<std::string, 31> known{"SELVAGE_ALLREDUCE",
                                         "SELVAGE_ALLREDUCE_REORDERING",
                                         "SELVAGE_ALLREDUCE_TABLE",

@@ -26,6 +26,10 @@ struct RawHalo {
     return HaloExchange(
         HaloExchange::make_plan(KokkosExecutor<Space>(space), grid, options, std::move(fields)));
   }
+  template <class Space>
+  static void rebind(HaloExchange& halo, const Space& space, std::vector<Field> fields) {
+    halo.rebind_fields(KokkosExecutor<Space>(space), std::move(fields));
+  }
   /// \param fields  a bit for each, by its number
   /// \return what finish() takes
   template <class Space>
@@ -63,6 +67,7 @@ struct selvage_grid {
 
 struct selvage_halo {
   selvage::c::Place place;
+  int axes;                                ///< of the grid
   std::vector<std::size_t> element_bytes;  ///< by field
   selvage::HaloExchange halo;
   std::optional<std::uint64_t> started;
@@ -148,26 +153,36 @@ detail::Field field_of(const selvage_field& field, int number, int axes, bool on
   return made;
 }
 
+std::vector<detail::Field> fields_of(const selvage_field* fields, int count, int axes, const Place& place) {
+  if (count < 1) throw Error(ErrorKind::usage, "a halo of " + std::to_string(count) + " fields");
+  const selvage_field* const first = &required(fields, "the list of fields");
+  std::vector<detail::Field> made;
+  for (int f = 0; f < count; ++f) made.push_back(field_of(first[f], f, axes, place.device.has_value()));
+  return made;
+}
+
+std::vector<std::size_t> element_bytes_of(const std::vector<detail::Field>& fields) {
+  std::vector<std::size_t> sizes;
+  for (const detail::Field& field : fields) sizes.push_back(static_cast<std::size_t>(field.element_bytes));
+  return sizes;
+}
+
 selvage_halo* create_halo(const selvage_grid& grid, const selvage_halo_options* options, int count,
                           const selvage_field* fields) {
   std::unique_ptr<selvage_halo> made;
   std::visit(
       [&]<int D>(const Grid<D>& cells) {
         std::vector<detail::Field> raw;
-        std::vector<std::size_t> element_bytes;
         HaloOptions<D> wanted;
         // What is wrong on one rank alone, all ranks are told.
         grid.place.context.agree("making a halo", [&] {
           wanted = options_of<D>(required(options, "the halo's options"));
-          if (count < 1) throw Error(ErrorKind::usage, "a halo of " + std::to_string(count) + " fields");
-          const selvage_field* const first = &required(fields, "the list of fields");
-          for (int f = 0; f < count; ++f) {
-            raw.push_back(field_of(first[f], f, D, grid.place.device.has_value()));
-            element_bytes.push_back(first[f].element_bytes);
-          }
+          raw = fields_of(fields, count, D, grid.place);
         });
+        std::vector<std::size_t> element_bytes = element_bytes_of(raw);
         grid.place.on_space([&](const auto& space) {
           made.reset(new selvage_halo{grid.place,
+                                      D,
                                       std::move(element_bytes),
                                       detail::RawHalo::make(space, cells, wanted, std::move(raw)),
                                       std::nullopt,
@@ -290,6 +305,22 @@ selvage_status selvage_halo_create(const selvage_grid* grid, const selvage_halo_
 }
 void selvage_halo_destroy(selvage_halo* halo) {
   delete halo;
+}
+
+selvage_status selvage_halo_rebind(selvage_halo* halo, int count, const selvage_field* fields) {
+  return guarded([&] {
+    selvage_halo& own = required(halo, "the halo");
+    std::vector<selvage::detail::Field> raw;
+    // What is wrong on one rank alone, all ranks are told.
+    own.place.context.agree("rebinding a halo", [&] {
+      require_idle(own);
+      raw = fields_of(fields, count, own.axes, own.place);
+    });
+    std::vector<std::size_t> element_bytes = element_bytes_of(raw);
+    own.place.on_space(
+        [&](const auto& space) { selvage::detail::RawHalo::rebind(own.halo, space, std::move(raw)); });
+    own.element_bytes = std::move(element_bytes);
+  });
 }
 
 selvage_status selvage_halo_exchange(selvage_halo* halo, int count, const int* fields) {

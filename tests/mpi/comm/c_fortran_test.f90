@@ -75,6 +75,10 @@ contains
     u = 1
     call succeed(selvage_halo_reduce(halo, 0, selvage_double, selvage_sum), "a reduction")
     call expect(all(u(:, 2, :) == 3), "cells and both their ghosts")
+    u = rank
+    call succeed(selvage_halo_rebind(halo, 1, [field]), "arrays anew")
+    call succeed(selvage_halo_exchange(halo, 0, [0]), "an exchange of these")
+    call expect(all(u(:, 1, :) == neighbour(-1)), "ghosts of these")
     call succeed(selvage_halo_check(halo), "a check")
     call selvage_halo_destroy(halo)
     call selvage_grid_destroy(grid)

@@ -47,6 +47,37 @@ TEST_P(CHalos, HalosAreStartedAndFinished) {
   EXPECT_TRUE(fails(selvage_halo_finish(halo.get()), SELVAGE_USAGE, "no exchange of this halo was started"));
 }
 
+TEST_P(CHalos, HalosTakeOtherArrays) {
+  ASSERT_NO_FATAL_FAILURE(make_grid());
+  Array<double> u(GetParam(), elements()), v(GetParam(), elements());
+  Array<std::int64_t> counts(GetParam(), elements());
+  ASSERT_NO_FATAL_FAILURE(make_halo({field_of(u)}));
+  const std::array<selvage_field, 2> others{field_of(v), field_of(counts)};
+  fill(u, 1);
+  fill(v, 2);
+  SELVAGE_OK(selvage_halo_start(halo.get(), 0, nullptr));
+  EXPECT_TRUE(fails(selvage_halo_rebind(halo.get(), 1, others.data()), SELVAGE_USAGE, "finish it first"));
+  SELVAGE_OK(selvage_halo_finish(halo.get()));
+  EXPECT_EQ(wrong(u, 1), 0);
+  EXPECT_GT(wrong(v, 2), 0);
+  // On one rank, and all are told.
+  EXPECT_TRUE(fails(selvage_halo_rebind(halo.get(), 1, rank == 0 ? nullptr : others.data()), SELVAGE_USAGE,
+                    "the list of fields"));
+  EXPECT_TRUE(fails(selvage_halo_rebind(halo.get(), 2, others.data()), SELVAGE_USAGE, "of 1 View to 2"));
+  fill(u, 3);
+  SELVAGE_OK(selvage_halo_exchange(halo.get(), 0, nullptr));
+  EXPECT_EQ(wrong(u, 3), 0) << "it keeps what it had";
+  SELVAGE_OK(selvage_halo_rebind(halo.get(), 1, others.data()));
+  fill(u, 4);
+  SELVAGE_OK(selvage_halo_exchange(halo.get(), 0, nullptr));
+  EXPECT_EQ(wrong(v, 2), 0);
+  EXPECT_GT(wrong(u, 4), 0);
+  SELVAGE_OK(selvage_halo_rebind(halo.get(), 1, &others[1]));
+  SELVAGE_OK(selvage_halo_reduce(halo.get(), 0, SELVAGE_INT64, SELVAGE_SUM));
+  EXPECT_TRUE(fails(selvage_halo_reduce(halo.get(), 0, SELVAGE_FLOAT, SELVAGE_SUM), SELVAGE_USAGE,
+                    "has elements of 8 bytes"));
+}
+
 /// Three bytes, which no number has.
 struct Colour {
   unsigned char red, green, blue;

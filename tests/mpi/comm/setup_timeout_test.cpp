@@ -154,6 +154,24 @@ TEST_F(LateToAConstructor, SendsIntoMemoryThatNobodyUsesAgain) {
     EXPECT_EQ(std::ranges::count(each, std::byte{1}), static_cast<std::ptrdiff_t>(bytes));
 }
 
+/// The late rank then waits for the others in vain, and names them.
+TEST_F(LateToAConstructor, OfAContextIsNamed) {
+  const ShortSetupTimeout limit;
+  const auto expect_named = [&](const std::string& ranks) {
+    const auto error = thrown_by([] { const Context context(MPI_COMM_WORLD); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->kind(), ErrorKind::timeout);
+    EXPECT_EQ(error->message(),
+              "waited " + short_setup_timeout_ms + " ms for " + ranks + " to make a selvage::Context");
+  };
+  if (!late()) expect_named(late_rank());
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (!late()) return;
+  std::string others = "rank 0";
+  for (int other = 1; other < rank_; ++other) others += ", rank " + std::to_string(other);
+  expect_named(others);
+}
+
 TEST_F(LateToAConstructor, OfAHaloExchangeIsNamed) {
   const ShortSetupTimeout limit;
   const Context context(MPI_COMM_WORLD);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# environment_documented_test.sh SOURCE_FOLDER: what sources and scripts read, what lib/base knows and what README.md
-# explains are the same variables.
+# environment_documented_test.sh SOURCE_FOLDER: what sources and scripts read, what lib/base knows and what
+# docs/environment.md explains are the same variables.
 set -euo pipefail
 cd "$1"
 known_in=lib/base/src/environment.cpp
@@ -18,7 +18,7 @@ names() {
   grep -rhoE '\$\{SELVAGE_[A-Z_]+' scripts
 } | names >"$work/read"
 grep -oE '"SELVAGE_[A-Z_]+"' "$known_in" | grep -v '"SELVAGE_"' | names >"$work/known"
-sed -n '/^## Environment/,/^## /p' README.md | grep '^|' | cut -d'|' -f2 | names >"$work/explained"
+grep '^|' docs/environment.md | cut -d'|' -f2 | names >"$work/explained"
 
 [ -s "$work/read" ] || {
   echo "no variables found in $1" >&2
@@ -26,7 +26,7 @@ sed -n '/^## Environment/,/^## /p' README.md | grep '^|' | cut -d'|' -f2 | names
 }
 for other in known explained; do
   diff --label "read by the sources" --label "$other" -u "$work/read" "$work/$other" || {
-    echo "the variables that are read and those that are $other differ ($known_in, README.md)" >&2
+    echo "the variables that are read and those that are $other differ ($known_in, docs/environment.md)" >&2
     exit 1
   }
 done

@@ -147,6 +147,12 @@ module selvage
       import
       type(c_ptr), value :: halo
     end subroutine
+    integer(c_int) function selvage_halo_rebind(halo, count, fields) bind(c)
+      import
+      type(c_ptr), value :: halo
+      integer(c_int), value :: count
+      type(selvage_field) :: fields(*)
+    end function
     integer(c_int) function selvage_halo_exchange(halo, count, fields) bind(c)
       import
       type(c_ptr), value :: halo

@@ -44,9 +44,7 @@ void ContextState::answer_roll_call() {
 }
 
 std::vector<int> ContextState::silent_ranks() {
-  // Long enough for ranks that began to wait later.
-  constexpr std::chrono::milliseconds patience{1000};
-  return roll_call_ ? roll_call_->silent(patience) : std::vector<int>();
+  return roll_call_ ? roll_call_->silent(roll_call_patience) : std::vector<int>();
 }
 
 /// A collective call can't be cancelled: MPI still writes to its buffers when the late rank comes. The buffers of an abandoned call are

@@ -5,21 +5,27 @@
 #include "gpu_aware.hpp"
 #include "service.hpp"
 #include "start_remarks.hpp"
+#include "wait.hpp"
 
 #include <selvage/comm/detail/executor.hpp>
 #include <selvage/comm/detail/field.hpp>
 #include <selvage/counted.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <exception>
 #include <utility>
+#include <vector>
 
 namespace selvage::detail {
 namespace {
 
 constexpr std::string_view context_construction = "the construction of a Context";
+
+/// On communicators that this library didn't make. Those of together() come before it.
+constexpr int first_meeting_tag = 0x5e21;
 
 /// An error in it is thrown on all ranks together, once they can communicate.
 TimeLimits limits_or_default(const ContextOptions& options) {
@@ -108,12 +114,26 @@ void ContextState::log(std::string_view message) const {
   }
 }
 
+/// Nothing is sent on `comm`, which may be the user's, unless time runs out.
 MPI_Comm ContextState::duplicate(MPI_Comm comm) {
+  RollCall roll_call(comm, first_meeting_tag);
   MPI_Request duplicated = MPI_REQUEST_NULL;
   auto result = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
   check_mpi(MPI_Comm_idup(comm, result.get(), &duplicated), "MPI_Comm_idup");
+  const auto done = [&] {
+    int completed = 0;
+    roll_call.answer();
+    check_mpi(MPI_Test(&duplicated, &completed, MPI_STATUS_IGNORE), "MPI_Test");
+    return completed != 0;
+  };
+  const auto late = [&] {
+    const std::vector<int> silent = roll_call.silent(roll_call_patience);
+    const std::string ranks =
+        silent.empty() ? "all ranks" : fmt::format("rank {}", fmt::join(silent, ", rank "));
+    return ranks + " to make a selvage::Context";
+  };
   try {
-    wait_request(duplicated, [] { return "all ranks to make a selvage::Context"; });
+    wait_until(planning_timeout_, yields_, done, late);
   } catch (const Error&) {
     // MPI still writes to it when the late rank comes.
     static_cast<void>(result.release());

@@ -8,6 +8,9 @@
 
 namespace selvage::detail {
 
+/// Long enough for ranks that began to wait later.
+constexpr std::chrono::milliseconds roll_call_patience{1000};
+
 /// Finds the ranks that don't answer, after a wait has timed out. Ranks that wait in a collective operation answer. Ranks that compute,
 /// wait for something else, have stopped or have died don't. Not thread-safe.
 class RollCall {

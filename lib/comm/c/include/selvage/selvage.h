@@ -126,6 +126,9 @@ typedef struct selvage_halo_options {
 selvage_status selvage_halo_create(const selvage_grid* grid, const selvage_halo_options* options, int count,
                                    const selvage_field* fields, selvage_halo** halo);
 void selvage_halo_destroy(selvage_halo* halo);
+/* Collective: as many other arrays in the place of those before, such that selvage_halo_create() would take them. Where it fails, the halo
+ * keeps those before. No exchange may have been started. */
+selvage_status selvage_halo_rebind(selvage_halo* halo, int count, const selvage_field* fields);
 /* Fills the ghosts of some of its fields, by their numbers in selvage_halo_create(); count 0: of all. */
 selvage_status selvage_halo_exchange(selvage_halo* halo, int count, const int* fields);
 /* In two parts: until selvage_halo_finish(), cells at the boundary must not be written, and ghosts not be read. */

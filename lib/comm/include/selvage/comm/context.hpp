@@ -52,7 +52,7 @@ class ContextState;
 /// reads them for all at the first Grid, HaloExchange or Allreduce: unset, they are in selvage/probes.json there; `off` is
 /// none; `SELVAGE_GRID_REORDER=yes|no` overrules GridOptions::reorder;
 /// `SELVAGE_GPU_AWARE_MPI=yes|no` says whether to try giving MPI pointers to GPU memory. Unset, it is tried
-/// where MPI says that it takes them, or where Open MPI sends through a UCX with CUDA. README.md lists all variables. The
+/// where MPI says that it takes them, or where Open MPI sends through a UCX with CUDA. docs/environment.md lists all variables. The
 /// constructor checks their values, but for the contents of files, on every rank; for the first Context of a process
 /// rank 0 prints which environment variables begin with SELVAGE_ but are unknown, and whether OpenMP's threads outnumber the
 /// processors that they may run on without OMP_WAIT_POLICY=passive.
@@ -63,7 +63,8 @@ class Context {
   /// initialised with. For errors that requests report MPICH calls the error handlers of MPI_COMM_WORLD (4.0) or MPI_COMM_SELF:
   /// set MPI_ERRORS_RETURN there too, or ranks that exchange different Views end in MPICH's abort.
   /// \throws Error{usage} when MPI is not initialised, for MPI_COMM_NULL and for an inter-communicator; on every rank for
-  ///         bad options of any, and Error{input} for a bad environment variable
+  ///         bad options of any, and Error{input} for a bad environment variable; Error{timeout} that names the late ranks: they are
+  ///         looked for by empty messages with the tags 0x5e21 and 0x5e22 on `comm`
   explicit Context(MPI_Comm comm, const ContextOptions& options = {});
   /// The same for the GPU that `space` runs on, one of several: Kokkos::Cuda(stream) gives an instance on the
   /// GPU of the stream. Threads that make Contexts at the same time pass communicators of their own.
