@@ -63,7 +63,7 @@ endfunction()
 # they are used, and optimises as it did there whatever the level is later: libraries, programs and tests have one each.
 function(selvage_precompile target)
   # nvcc knows no precompiled headers.
-  if(Kokkos_ENABLE_CUDA OR NOT (SELVAGE_UNITY OR SELVAGE_SYNTAX_ONLY))
+  if(Kokkos_ENABLE_CUDA OR NOT (SELVAGE_UNITY OR (SELVAGE_SYNTAX_ONLY AND ARGN)))
     return()
   endif()
   get_target_property(type ${target} TYPE)

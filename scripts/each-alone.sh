@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compiles each source of the libraries, mini-apps and tests by itself, as far as finding errors goes: in a batch, a source can
-# lean on what the one before it includes. Of headers only Kokkos' and GoogleTest's are precompiled.
+# Compiles each source of the libraries, mini-apps and tests by itself and without precompiled headers, as far as finding errors
+# goes: in a batch, a source can lean on what the one before it includes.
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
