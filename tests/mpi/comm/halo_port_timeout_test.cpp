@@ -59,8 +59,9 @@ TEST(HaloPortTimeout, NamesALatePeer) {
     EXPECT_NE(error->message().find(wanted), std::string::npos) << error->message();
   }
   if (error && on_host) {
-    // MPI, where it carries the messages, yields for reasons of its own.
-    EXPECT_TRUE(yields_in_vain > 0 || !context.machine().ranks_exceed_cores(context.rank()))
+    // Where a proxy carries the messages, its thread needs a core, too.
+    const bool by_proxy = halo.explain().find("by proxy") != std::string::npos;
+    EXPECT_EQ(yields_in_vain > 0, by_proxy || context.machine().ranks_exceed_cores(context.rank()))
         << "in the wait that failed";
     yields = 0;
     for (int round = 3; round < 1000; ++round) make_round(round);
