@@ -63,7 +63,7 @@ endfunction()
 # they are used, and optimises as it did there whatever the level is later: libraries, programs and tests have one each.
 function(selvage_precompile target)
   # nvcc knows no precompiled headers.
-  if(Kokkos_ENABLE_CUDA OR NOT (SELVAGE_UNITY OR (SELVAGE_SYNTAX_ONLY AND ARGN)))
+  if(Kokkos_ENABLE_CUDA OR NOT (SELVAGE_UNITY OR SELVAGE_SYNTAX_ONLY))
     return()
   endif()
   get_target_property(type ${target} TYPE)
@@ -104,6 +104,20 @@ function(selvage_precompile target)
     # For ccache to see what they consist of.
     target_compile_options(${target} PRIVATE -fpch-preprocess)
   endif()
+  if(SELVAGE_SYNTAX_ONLY AND NOT ARGN)
+    selvage_skip_precompiled(${target})
+  endif()
+endfunction()
+
+# selvage_skip_precompiled(target): sources that don't include Kokkos must include what they use of the standard library.
+function(selvage_skip_precompiled target)
+  get_target_property(sources ${target} SOURCES)
+  execute_process(
+    COMMAND "${PROJECT_SOURCE_DIR}/cmake/not_including.py" Kokkos_Core.hpp ${sources}
+    WORKING_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}"
+    OUTPUT_VARIABLE others
+    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  set_source_files_properties(${others} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
 # selvage_fortran_defaults(target): standard and warnings of a target in Fortran.
@@ -115,12 +129,30 @@ function(selvage_fortran_defaults target)
   set_target_properties(${target} PROPERTIES Fortran_MODULE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
 endfunction()
 
-# selvage_host_sources(file...): sources that include no Kokkos, of a target that links it. In the CUDA build they skip
-# nvcc, which is slower and can't digest every library. Not with a definition that holds quotes: nvcc_wrapper loses them.
-function(selvage_host_sources)
+# selvage_without_nvcc(target): in the CUDA build a target that includes no Kokkos skips nvcc, which is slower and can't digest
+# every library. Not with a definition that holds quotes: nvcc_wrapper loses them.
+function(selvage_without_nvcc target)
   if(Kokkos_ENABLE_CUDA)
-    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS --host-only)
+    target_compile_options(${target} PRIVATE --host-only)
   endif()
+endfunction()
+
+# selvage_host_sources(target file...): the same for sources of a target that includes Kokkos elsewhere, which are then compiled
+# apart. Called when the target's libraries are known.
+function(selvage_host_sources target)
+  if(NOT Kokkos_ENABLE_CUDA)
+    return()
+  endif()
+  get_target_property(others ${target} SOURCES)
+  list(REMOVE_ITEM others ${ARGN})
+  set_property(TARGET ${target} PROPERTY SOURCES ${others})
+  add_library(${target}_host OBJECT ${ARGN})
+  selvage_target_defaults(${target}_host)
+  selvage_without_nvcc(${target}_host)
+  target_include_directories(${target}_host PRIVATE "$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>")
+  get_target_property(libraries ${target} LINK_LIBRARIES)
+  target_link_libraries(${target}_host PRIVATE ${libraries})
+  target_sources(${target} PRIVATE "$<TARGET_OBJECTS:${target}_host>")
 endfunction()
 
 # selvage_library(target component): makes an existing library target an installed component Selvage::<component>

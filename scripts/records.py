@@ -9,7 +9,8 @@ read(path) gives a list of dicts, one per figure:
   floor    what no design can pass, where it is known
   choice   how the first contender, which is ours, does it
   first    the name of the first contender, where the value is its time
-  verified, commit, hardware, settings; order, of contenders, and what programs that made them are: version (of PyTorch), MPI, compiler
+  verified, commit, hardware, settings
+  facts    {name: text} of what else the run told of itself, of FACTS
   cut_off  in what way a run ended early, whose finished figures were kept
 
     scripts/records.py --tidy FILE.json...      takes the names of the host and of its folders out of Google Benchmark's files
@@ -35,6 +36,8 @@ RATES = {
 TIME = ", us"
 FLOOR = "floor: "
 CUT_OFF = "cut off"
+# The contenders' order, and what made the programs.
+FACTS = ("order", "version", "NCCL", "MPI", "UCX", "CUDA", "driver", "compiler", "build", "date")
 # Google Benchmark's own fields of a benchmark.
 OWN_FIELDS = {
     "name", "family_index", "per_family_instance_index", "run_name", "run_type", "repetitions", "threads", "aggregate_name",
@@ -84,6 +87,7 @@ def record_of(path, run_name, found, context):
         "commit": context["commit"],
         "hardware": context["hardware"],
         "settings": context.get("settings", ""),
+        "facts": {fact: context[fact] for fact in FACTS if fact in context},
     }
     if first and not rate:
         record["first"] = first.removesuffix(TIME)

@@ -12,6 +12,16 @@ def figure(value):
     return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
 
 
+def conditions(record):
+    """What the figures of a file have in common: settings, versions, the contenders' order and the number of rounds."""
+    told = {"settings": record.get("settings", "not recorded")}
+    told |= record.get("facts", {}) | {fact: record[fact] for fact in benchmark_records.FACTS if fact in record}
+    peers = " ".join(record.get("peers", {}))
+    # The hosts forbid it to every program, whether a record says so or not.
+    off = "; NVLink multicast is off for all" if "NCCL" in peers or "torch" in record.get("choice", "") else ""
+    return f"{record.get('repetitions', 'unknown number of')} rounds; " + "; ".join(f"{name}: {text}" for name, text in told.items()) + off
+
+
 def table(path):
     records = benchmark_records.read(path)
     peers = list(dict.fromkeys(name for record in records for name in record.get("peers", {})))
@@ -29,6 +39,9 @@ def table(path):
     cut_off = f" ({first['cut_off']})" if "cut_off" in first else ""
     yield f"## {path.stem}: {first.get('hardware', '')}, commit {first.get('commit', '')}{cut_off}"
     yield ""
+    if records:
+        yield conditions(first)
+        yield ""
     yield "| " + " | ".join(header) + " |"
     yield "|" + "---|" * len(header)
     for row in rows:

@@ -7,6 +7,7 @@
 #include "../support/figure.hpp"
 #include "../support/machine_facts.hpp"
 #include "../support/mpi_main.hpp"
+#include "../support/on_host.hpp"
 #include "hand_packed.hpp"
 #include "sample_layouts.hpp"
 
@@ -29,7 +30,6 @@ namespace {
 
 using Space = Kokkos::DefaultExecutionSpace;
 constexpr int rounds = 31;
-constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
 
 /// One layout, and every way to send it.
 template <class T>
@@ -41,14 +41,15 @@ class LayoutTrial {
         elements_(static_cast<std::size_t>(layout.ours.true_upper_bound()) / sizeof(T)),
         source_(allocate()),
         target_(allocate()),
-        hand_(
-            std::make_shared<HandPacked<T>>(context_.comm(), after(), before(), layout_, source_, target_)) {
+        hand_(hand_packed(Messages::staged)) {
     add_ours("selvage", {});
     add_ours("peer", Transport::peer);
     add_ours("mpi_staged", Transport::mpi_staged);
     add_ours("ring", Transport::ring);
     if (on_host) add_mpi_type();
     add("packed, MPI_Isend", [hand = hand_] { hand->run(); });
+    if (!on_host && make_transfer(Transport::mpi_direct))
+      add("packed, GPU-aware MPI_Isend", [hand = hand_packed(Messages::direct)] { hand->run(); });
     const auto use = [hand = hand_] { hand->use_received(); };
     contenders_.push_back({"use alone", use, [this, use] {
                              Kokkos::deep_copy(target_, T(2));
@@ -81,18 +82,27 @@ class LayoutTrial {
     return Data("layout", elements_);
   }
 
-  /// Leaves out what is not possible here.
-  void add_ours(const char* name, std::optional<Transport> transport) {
-    std::shared_ptr<TypedTransfer> transfer;
+  [[nodiscard]] std::shared_ptr<HandPacked<T>> hand_packed(Messages messages) const {
+    return std::make_shared<HandPacked<T>>(context_.comm(), messages, after(), before(), layout_, source_,
+                                           target_);
+  }
+
+  /// \return none where this is not possible here
+  [[nodiscard]] std::shared_ptr<TypedTransfer> make_transfer(std::optional<Transport> transport) const {
     try {
-      transfer = std::make_shared<TypedTransfer>(Space(), context_,
-                                                 std::vector{transfer_end(after(), source_, layout_.ours)},
-                                                 std::vector{transfer_end(before(), target_, layout_.ours)},
-                                                 TransferOptions{.transport = transport});
+      return std::make_shared<TypedTransfer>(Space(), context_,
+                                             std::vector{transfer_end(after(), source_, layout_.ours)},
+                                             std::vector{transfer_end(before(), target_, layout_.ours)},
+                                             TransferOptions{.transport = transport});
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::unsupported) throw;
-      return;
+      return nullptr;
     }
+  }
+
+  void add_ours(const char* name, std::optional<Transport> transport) {
+    const std::shared_ptr<TypedTransfer> transfer = make_transfer(transport);
+    if (!transfer) return;
     if (!transport) choice_ = first_transport(transfer->explain());
     add(name, [transfer] { transfer->run(Space()); });
   }

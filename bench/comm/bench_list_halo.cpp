@@ -5,11 +5,12 @@
 //
 // list/scatter_add/<entries>/<r>rank: as many back, added
 //
-// list/rebuild/<entries>/<r>rank: the same lists once more; without options it finds out who sends, or neighbours are named
+// list/rebuild/<entries>/<r>rank: by other particles each time; without options it finds out who sends, or neighbours are named
 
 #include "../support/figure.hpp"
 #include "../support/machine_facts.hpp"
 #include "../support/mpi_main.hpp"
+#include "../support/on_host.hpp"
 #include "plain_lists.hpp"
 
 #include <selvage/comm/context.hpp>
@@ -18,12 +19,14 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace selvage::bench {
@@ -40,92 +43,112 @@ class ListTrial {
   ListTrial(const Context& context, int entries)
       : context_(context),
         owned_(3 * entries / 2),
-        ids_("bench::ids", entries),
+        ids_{Integers("bench::ids", entries), Integers("bench::other ids", entries)},
         ranks_("bench::ranks", entries),
         x_("bench::x", owned_ + entries),
         force_("bench::force", owned_ + entries) {
     make_lists(entries);
     std::map<int, std::int64_t> received;
     for (const auto& [rank, ids] : sent_) received[rank] = static_cast<std::int64_t>(ids.size());
-    plain_ = std::make_unique<PlainLists>(context_.comm(), owned_, sent_, received);
+    const auto plain = [&](Messages messages) {
+      return std::make_shared<PlainLists>(context_.comm(), messages, owned_, sent_, received);
+    };
+    plain_.emplace_back("packed, MPI_Isend", plain(Messages::staged));
     add("selvage", {});
     add("peer", {.neighbours = {}, .transport = Transport::peer});
     add("mpi_staged", {.neighbours = {}, .transport = Transport::mpi_staged});
-    named_ = std::make_unique<ListHalo>(Space(), context_, owned_, ids_, ranks_,
-                                        ListOptions{.neighbours = std::vector<int>{before(), after()}});
+    if (!on_host && make_halo({.transport = Transport::mpi_direct}))
+      plain_.emplace_back("packed, GPU-aware MPI_Isend", plain(Messages::direct));
+    named_ = make_halo({.neighbours = std::vector<int>{before(), after()}});
   }
   ListTrial(const ListTrial&) = delete;
   ListTrial& operator=(const ListTrial&) = delete;
 
   [[nodiscard]] std::vector<Contender> gathers() {
     return all_of(
-        [this](ListHalo& halo) { halo.gather(Space(), x_); }, [this] { plain_->gather(x_); },
-        [this](const std::string& name, const std::function<void()>& run) { verify_gather(name, run); });
+        [this](ListHalo& halo) { halo.gather(Space(), x_); }, [this](PlainLists& plain) { plain.gather(x_); },
+        [this](const std::string& name, const std::function<void()>& run) { verify_gather(name, 0, run); });
   }
   [[nodiscard]] std::vector<Contender> scatters() {
     return all_of(
         [this](ListHalo& halo) { halo.scatter_add(Space(), force_); },
-        [this] { plain_->scatter_add(force_); },
+        [this](PlainLists& plain) { plain.scatter_add(force_); },
         [this](const std::string& name, const std::function<void()>& run) { verify_scatter(name, run); });
   }
   /// What a rebuild leaves is what fills ghosts.
   [[nodiscard]] std::vector<Contender> rebuilds() {
     std::vector<Contender> all;
-    for (ListHalo* halo : {&halos_.front().second, named_.get()}) {
-      const std::string name = halo == named_.get() ? "neighbours named" : "selvage";
-      const auto run = [this, halo] { halo->rebuild(Space(), owned_, ids_, ranks_); };
-      all.push_back({name, run, [this, name, halo, run] {
-                       verify_gather(name, [&] {
+    for (const auto& [name, halo] : {halos_.front(), std::pair(std::string("neighbours named"), named_)}) {
+      const auto turn = std::make_shared<int>(0);
+      const auto run = [this, halo = halo, turn] {
+        *turn = 1 - *turn;
+        halo->rebuild(Space(), owned_, ids_[*turn], ranks_);
+      };
+      // By both lists: a rebuild that did nothing would leave those of before.
+      all.push_back({name, run, [this, name = name, halo = halo, run, turn] {
+                       for (int time = 0; time < 2; ++time) {
                          run();
-                         halo->gather(Space(), x_);
-                       });
+                         verify_gather(name, *turn, [&] { halo->gather(Space(), x_); });
+                       }
                      }});
     }
     return all;
   }
 
  private:
-  /// Each of ours, then what is written by hand. \param verify  given a name and what to run
+  /// Each of ours, then those written by hand. \param verify  given a name and what to run
   template <class Ours, class Plain, class Verify>
   [[nodiscard]] std::vector<Contender> all_of(const Ours& ours, const Plain& plain, const Verify& verify) {
     std::vector<Contender> all;
     const auto add_one = [&](const std::string& name, const std::function<void()>& run) {
       all.push_back({name, run, [=] { verify(name, run); }});
     };
-    for (auto& [name, halo] : halos_) add_one(name, [ours, one = &halo] { ours(*one); });
-    add_one("packed, MPI_Isend", plain);
+    for (const auto& [name, halo] : halos_) add_one(name, [ours, halo = halo] { ours(*halo); });
+    for (const auto& [name, lists] : plain_) add_one(name, [plain, lists = lists] { plain(*lists); });
     return all;
   }
 
   [[nodiscard]] int after() const { return (context_.rank() + 1) % context_.size(); }
   [[nodiscard]] int before() const { return (context_.rank() + context_.size() - 1) % context_.size(); }
 
-  /// Every third particle to each side.
-  void make_lists(int entries) {
-    const auto ids = Kokkos::create_mirror_view(ids_);
-    const auto ranks = Kokkos::create_mirror_view(ranks_);
-    for (int entry = 0; entry < entries; ++entry) {
-      ids(entry) = entry % (entries / 2) * 3 + (entry < entries / 2 ? 0 : 1);
-      ranks(entry) = entry < entries / 2 ? before() : after();
-      sent_[ranks(entry)].push_back(ids(entry));
-    }
-    Kokkos::deep_copy(ids_, ids);
-    Kokkos::deep_copy(ranks_, ranks);
+  /// Every third particle to each side: of all ranks alike, for the rank before and then for the one after it.
+  static int id_of(int entry, int entries, int list) {
+    const int half = entries / 2;
+    return entry % half * 3 + (entry < half ? 0 : 1) + list;
   }
 
-  /// What these ranks can't do isn't measured.
-  void add(const std::string& name, const ListOptions& options) {
+  void make_lists(int entries) {
+    const auto ranks = Kokkos::create_mirror_view(ranks_);
+    for (int entry = 0; entry < entries; ++entry) {
+      ranks(entry) = entry < entries / 2 ? before() : after();
+      sent_[ranks(entry)].push_back(id_of(entry, entries, 0));
+    }
+    Kokkos::deep_copy(ranks_, ranks);
+    for (int list = 0; list < 2; ++list) {
+      const auto ids = Kokkos::create_mirror_view(ids_[list]);
+      for (int entry = 0; entry < entries; ++entry) ids(entry) = id_of(entry, entries, list);
+      Kokkos::deep_copy(ids_[list], ids);
+    }
+  }
+
+  /// \return none where these ranks can't do that
+  [[nodiscard]] std::shared_ptr<ListHalo> make_halo(const ListOptions& options) const {
     try {
-      halos_.emplace_back(name, ListHalo(Space(), context_, owned_, ids_, ranks_, options));
+      return std::make_shared<ListHalo>(Space(), context_, owned_, ids_[0], ranks_, options);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::unsupported) throw;
+      return nullptr;
     }
+  }
+
+  void add(const std::string& name, const ListOptions& options) {
+    if (auto halo = make_halo(options)) halos_.emplace_back(name, std::move(halo));
   }
 
   static double value_of(int rank, int id, int component) { return rank * 1e6 + id * 3 + component; }
 
-  /// The neighbours' lists are this rank's own, for other ranks.
-  void verify_gather(const std::string& name, const std::function<void()>& run) const {
+  /// The neighbours' lists are this rank's own, for other ranks. \param list  which of the two is built
+  void verify_gather(const std::string& name, int list, const std::function<void()>& run) const {
     const auto x = Kokkos::create_mirror_view(x_);
     for (int i = 0; i < static_cast<int>(x.extent(0)); ++i) {
       for (int c = 0; c < 3; ++c) x(i, c) = i < owned_ ? value_of(context_.rank(), i, c) : -1;
@@ -137,12 +160,11 @@ class ListTrial {
     Kokkos::deep_copy(x, x_);
     std::int64_t ghost = owned_;
     for (const auto& [rank, unused] : sent_) {
-      const int half = static_cast<int>(ids_.extent(0)) / 2;
-      for (int entry = 0; entry < 2 * half; ++entry) {
-        const int to =
-            entry < half ? (rank + context_.size() - 1) % context_.size() : (rank + 1) % context_.size();
+      const int entries = static_cast<int>(ranks_.extent(0));
+      for (int entry = 0; entry < entries; ++entry) {
+        const int to = (entry < entries / 2 ? rank + context_.size() - 1 : rank + 1) % context_.size();
         if (to != context_.rank()) continue;
-        const int id = entry % half * 3 + (entry < half ? 0 : 1);
+        const int id = id_of(entry, entries, list);
         for (int c = 0; c < 3; ++c) require(x(ghost, c) == value_of(rank, id, c), name, "ghost", ghost);
         ++ghost;
       }
@@ -173,14 +195,14 @@ class ListTrial {
 
   Context context_;
   int owned_;
-  Integers ids_;
+  std::array<Integers, 2> ids_;  ///< two lists of other particles, for the same ranks
   Integers ranks_;
   Vectors x_;
   Vectors force_;
   std::map<int, std::vector<int>> sent_;
-  std::unique_ptr<PlainLists> plain_;
-  std::vector<std::pair<std::string, ListHalo>> halos_;
-  std::unique_ptr<ListHalo> named_;
+  std::vector<std::pair<std::string, std::shared_ptr<PlainLists>>> plain_;
+  std::vector<std::pair<std::string, std::shared_ptr<ListHalo>>> halos_;
+  std::shared_ptr<ListHalo> named_;
 };
 
 }  // namespace

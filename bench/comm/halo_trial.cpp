@@ -142,8 +142,7 @@ void HaloTrial::add_forms() {
 }
 
 void HaloTrial::add_packed() {
-  const auto add_one = [&](const std::string& name, PlainHalo::Messages messages,
-                           PlainHalo::Requests requests) {
+  const auto add_one = [&](const std::string& name, Messages messages, PlainHalo::Requests requests) {
     const auto make = [&](const HaloView& view) {
       // Not the grid's communicator: the library chooses tags there.
       return std::make_shared<PlainHalo>(MPI_COMM_WORLD, PackedFaces(space_, face_neighbours(), view),
@@ -153,7 +152,7 @@ void HaloTrial::add_packed() {
     const auto second = make(v_);
     add(name, [first, second, turn = Turns()] { (turn() == 0 ? first : second)->exchange(); }, {u_, v_});
   };
-  using enum PlainHalo::Messages;
+  using enum Messages;
   using enum PlainHalo::Requests;
   add_one("packed, MPI_Isend", staged, each_time);
   add_one("packed, MPI_Start", staged, persistent);

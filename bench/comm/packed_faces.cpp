@@ -1,30 +1,45 @@
 #include "packed_faces.hpp"
 
+#include "../support/on_host.hpp"
+
 namespace selvage::bench {
 namespace {
 
-/// The second index fastest: neighbouring threads read neighbouring cells wherever the face has such.
-using Faces = Kokkos::MDRangePolicy<PackedFaces::Space,
-                                    Kokkos::Rank<2, Kokkos::Iterate::Right, Kokkos::Iterate::Right>>;
+template <int axis>
+KOKKOS_INLINE_FUNCTION double& cell_of(const HaloView& view, int layer, int i, int j) {
+  if constexpr (axis == 0) return view(layer, i + 1, j + 1);
+  if constexpr (axis == 1) return view(i + 1, layer, j + 1);
+  return view(i + 1, j + 1, layer);
+}
 
-/// The cells of one layer along `axis`, without the ghosts of the other axes.
+/// The cells of one layer along `axis`, without the ghosts of the other axes. A thread takes a row on a host, and a cell on a GPU,
+/// where neighbouring threads have neighbouring cells wherever the face has such.
+template <int axis, class Function>
+void for_each_cell(const char* label, const PackedFaces::Space& space, const HaloView& view, int layer,
+                   const Function& function) {
+  using Range = Kokkos::RangePolicy<PackedFaces::Space>;
+  using Plane = Kokkos::MDRangePolicy<PackedFaces::Space,
+                                      Kokkos::Rank<2, Kokkos::Iterate::Right, Kokkos::Iterate::Right>>;
+  const auto rows = static_cast<int>(view.extent(axis == 0 ? 1 : 0)) - 2;
+  const auto columns = static_cast<int>(view.extent(axis == 2 ? 1 : 2)) - 2;
+  if (on_host) {
+    Kokkos::parallel_for(
+        label, Range(space, 0, rows), KOKKOS_LAMBDA(int i) {
+          for (int j = 0; j < columns; ++j) function(cell_of<axis>(view, layer, i, j), i, j);
+        });
+  } else {
+    Kokkos::parallel_for(
+        label, Plane(space, {0, 0}, {rows, columns}),
+        KOKKOS_LAMBDA(int i, int j) { function(cell_of<axis>(view, layer, i, j), i, j); });
+  }
+}
+
 template <class Function>
 void for_each_cell(const char* label, const PackedFaces::Space& space, const HaloView& view, int axis,
                    int layer, const Function& function) {
-  const int first = axis == 0 ? 1 : 0;
-  const int second = axis == 2 ? 1 : 2;
-  const auto rows = static_cast<int>(view.extent(first)) - 2;
-  const auto columns = static_cast<int>(view.extent(second)) - 2;
-  Kokkos::parallel_for(
-      label, Faces(space, {0, 0}, {rows, columns}), KOKKOS_LAMBDA(int i, int j) {
-        if (axis == 0) {
-          function(view(layer, i + 1, j + 1), i, j);
-        } else if (axis == 1) {
-          function(view(i + 1, layer, j + 1), i, j);
-        } else {
-          function(view(i + 1, j + 1, layer), i, j);
-        }
-      });
+  if (axis == 0) for_each_cell<0>(label, space, view, layer, function);
+  if (axis == 1) for_each_cell<1>(label, space, view, layer, function);
+  if (axis == 2) for_each_cell<2>(label, space, view, layer, function);
 }
 
 }  // namespace

@@ -93,7 +93,8 @@ class PhaseTrial {
 
   [[nodiscard]] std::map<std::string, double> round() {
     std::map<std::string, double> values;
-    for (const Way& way : ways_) {
+    for (const std::size_t i : timing::shuffled(ways_.size(), ++rounds_)) {
+      const Way& way = ways_[i];
       const Phases times = measure(way);
       for (std::size_t phase = 0; phase < phases.size(); ++phase)
         values[fmt::format("{}: {}, us", way.name, phases[phase])] = times[phase];
@@ -148,6 +149,7 @@ class PhaseTrial {
   EdgeRows rows_;
   EdgeRows::Stamps stamps_{"bench::stamps"};
   std::vector<Way> ways_;
+  unsigned rounds_ = 0;
   double offset_ = 0;
 };
 

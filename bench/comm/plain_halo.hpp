@@ -1,5 +1,6 @@
 #pragma once
 
+#include "messages.hpp"
 #include "packed_faces.hpp"
 
 #include <mpi.h>
@@ -13,8 +14,6 @@ namespace selvage::bench {
 /// ours is measured against.
 class PlainHalo {
  public:
-  /// Whether MPI sees a copy in host memory, which is pinned where there are GPUs, or the packed face itself.
-  enum class Messages { staged, direct };
   /// Whether requests are made for each exchange, or once.
   enum class Requests { each_time, persistent };
 

@@ -11,9 +11,10 @@ int count_of(const PlainLists::Side& side) {
 
 }  // namespace
 
-PlainLists::PlainLists(MPI_Comm comm, std::int64_t owned, const std::map<int, std::vector<int>>& sent,
+PlainLists::PlainLists(MPI_Comm comm, Messages messages, std::int64_t owned,
+                       const std::map<int, std::vector<int>>& sent,
                        const std::map<int, std::int64_t>& received)
-    : comm_(comm) {
+    : comm_(comm), is_staged_(!on_host && messages == Messages::staged) {
   for (const auto& [rank, ids] : sent) {
     Side side{
         rank, Kokkos::View<int*, Space>("plain::ids", ids.size()), 0, Vectors("plain::sent", ids.size()), {}};
@@ -63,13 +64,11 @@ void PlainLists::add(const Side& side, const Vectors& force) {
       });
 }
 
-void PlainLists::receive(Side& side, int tag) {
-  MPI_Irecv(side.on_host.data(), count_of(side), MPI_DOUBLE, side.rank, tag, comm_,
-            &requests_.emplace_back());
+void PlainLists::receive(const Side& side, double* data, int tag) {
+  MPI_Irecv(data, count_of(side), MPI_DOUBLE, side.rank, tag, comm_, &requests_.emplace_back());
 }
-void PlainLists::send(Side& side, int tag) {
-  MPI_Isend(side.on_host.data(), count_of(side), MPI_DOUBLE, side.rank, tag, comm_,
-            &requests_.emplace_back());
+void PlainLists::send(const Side& side, const double* data, int tag) {
+  MPI_Isend(data, count_of(side), MPI_DOUBLE, side.rank, tag, comm_, &requests_.emplace_back());
 }
 void PlainLists::wait() {
   MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
@@ -77,42 +76,31 @@ void PlainLists::wait() {
 
 void PlainLists::gather(const Vectors& x) {
   requests_.clear();
-  for (Side& side : ghosts_) {
-    if (on_host) {
-      MPI_Irecv(rows(side, x).data(), count_of(side), MPI_DOUBLE, side.rank, 0, comm_,
-                &requests_.emplace_back());
-    } else {
-      receive(side, 0);
-    }
-  }
-  for (Side& side : entries_) {
+  for (const Side& side : ghosts_) receive(side, is_staged_ ? side.on_host.data() : rows(side, x).data(), 0);
+  for (const Side& side : entries_) {
     pack(side, x);
-    Kokkos::deep_copy(Space(), side.on_host, side.packed);
+    if (is_staged_) Kokkos::deep_copy(Space(), side.on_host, side.packed);
   }
   Space().fence();
-  for (Side& side : entries_) send(side, 0);
+  for (const Side& side : entries_) send(side, is_staged_ ? side.on_host.data() : side.packed.data(), 0);
   wait();
-  if (on_host) return;
-  for (Side& side : ghosts_) Kokkos::deep_copy(Space(), rows(side, x), side.on_host);
+  if (!is_staged_) return;
+  for (const Side& side : ghosts_) Kokkos::deep_copy(Space(), rows(side, x), side.on_host);
   Space().fence();
 }
 
 void PlainLists::scatter_add(const Vectors& force) {
   requests_.clear();
-  for (Side& side : entries_) receive(side, 1);
-  for (Side& side : ghosts_) {
-    if (on_host) {
-      MPI_Isend(rows(side, force).data(), count_of(side), MPI_DOUBLE, side.rank, 1, comm_,
-                &requests_.emplace_back());
-    } else {
-      Kokkos::deep_copy(Space(), side.on_host, rows(side, force));
-      Space().fence();
-      send(side, 1);
-    }
+  for (const Side& side : entries_) receive(side, is_staged_ ? side.on_host.data() : side.packed.data(), 1);
+  if (is_staged_) {
+    for (const Side& side : ghosts_) Kokkos::deep_copy(Space(), side.on_host, rows(side, force));
   }
+  // Of the kernels that made the forces, too.
+  if (!on_host) Space().fence();
+  for (const Side& side : ghosts_) send(side, is_staged_ ? side.on_host.data() : rows(side, force).data(), 1);
   wait();
-  for (Side& side : entries_) {
-    Kokkos::deep_copy(Space(), side.packed, side.on_host);
+  for (const Side& side : entries_) {
+    if (is_staged_) Kokkos::deep_copy(Space(), side.packed, side.on_host);
     add(side, force);
   }
   Space().fence();

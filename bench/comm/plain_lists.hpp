@@ -1,5 +1,7 @@
 #pragma once
 
+#include "messages.hpp"
+
 #include <Kokkos_Core.hpp>
 #include <mpi.h>
 
@@ -11,8 +13,7 @@
 namespace selvage::bench {
 
 /// What molecular dynamics codes carry: a kernel packs by a list, MPI_Irecv and MPI_Isend, MPI_Waitall. Positions are
-/// received where ghosts lie; forces are sent from there and added, by several threads with atomics. GPU
-/// memory is staged.
+/// received where ghosts lie; forces are sent from there and added, by several threads with atomics.
 class PlainLists {
  public:
   using Space = Kokkos::DefaultExecutionSpace;
@@ -23,8 +24,8 @@ class PlainLists {
 
   /// \param sent      by rank: the particles it gets ghosts of
   /// \param received  by rank: how many ghosts it gives; they lie in this order behind `owned` particles
-  PlainLists(MPI_Comm comm, std::int64_t owned, const std::map<int, std::vector<int>>& sent,
-             const std::map<int, std::int64_t>& received);
+  PlainLists(MPI_Comm comm, Messages messages, std::int64_t owned,
+             const std::map<int, std::vector<int>>& sent, const std::map<int, std::int64_t>& received);
 
   void gather(const Vectors& x);
   void scatter_add(const Vectors& force);
@@ -42,11 +43,12 @@ class PlainLists {
 
  private:
   [[nodiscard]] static auto rows(const Side& side, const Vectors& vectors);
-  void receive(Side& side, int tag);
-  void send(Side& side, int tag);
+  void receive(const Side& side, double* data, int tag);
+  void send(const Side& side, const double* data, int tag);
   void wait();
 
   MPI_Comm comm_;
+  bool is_staged_;
   std::vector<Side> entries_;
   std::vector<Side> ghosts_;
   std::vector<MPI_Request> requests_;

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <selvage_build_facts.hpp>
 #include <unistd.h>
 
 #include <array>
@@ -71,13 +72,14 @@ std::map<std::string, std::string> machine_facts(MPI_Comm comm) {
   int ranks = 1;
   MPI_Comm_size(comm, &ranks);
   std::map<std::string, std::string> facts{
-      {"commit", SELVAGE_COMMIT},
+      {"commit", build_facts::commit},
       {"hardware", hardware()},
       {"ranks", fmt::format("{}", ranks)},
       {"MPI", mpi_version()},
       {"Kokkos", fmt::format("{}.{}.{}, {}", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100,
                              KOKKOS_VERSION % 100, Kokkos::DefaultExecutionSpace::name())},
       {"compiler", __VERSION__},
+      {"build", build_facts::type},
       {"order", "contenders shuffled in each round, alike on all ranks"},
       {"settings", settings()}};
   if (const std::string version = ucx_version(); !version.empty()) facts["UCX"] = version;

@@ -44,14 +44,18 @@ Turns::Turns(MPI_Comm comm, std::vector<Timed> all, double batch_seconds)
   }
 }
 
-Times Turns::round() {
-  std::vector<std::size_t> order(all_.size());
+std::vector<std::size_t> shuffled(std::size_t size, unsigned round) {
+  std::vector<std::size_t> order(size);
   std::iota(order.begin(), order.end(), 0);
-  // The same on all ranks.
-  std::minstd_rand dice(++rounds_);
+  std::minstd_rand dice(round);
   std::ranges::shuffle(order, dice);
+  return order;
+}
+
+Times Turns::round() {
   Times times;
-  for (const std::size_t i : order) times[all_[i].name] = time_batch(comm_, all_[i], calls_[i]);
+  for (const std::size_t i : shuffled(all_.size(), ++rounds_))
+    times[all_[i].name] = time_batch(comm_, all_[i], calls_[i]);
   return times;
 }
 

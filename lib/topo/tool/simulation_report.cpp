@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <selvage_build_facts.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -28,7 +29,7 @@ Json record(const SimulationResult& result, const MethodFigures& method) {
       {"better", "lower"},
       {"worst", rounded(method.most_hop_bytes)},
       {"verified", method.is_verified},
-      {"commit", SELVAGE_COMMIT},
+      {"commit", build_facts::commit},
       {"hardware", "simulated"},
       {"repetitions", request.seeds},
       {"spread", rounded(spread)}};

@@ -126,5 +126,15 @@ class Tables(unittest.TestCase):
         self.assertEqual(found, ["this clone lacks the history that records' commits are looked for in: git fetch --unshallow"])
 
 
+class Conditions(unittest.TestCase):
+    def test_name_settings_and_versions(self):
+        text = table.conditions({"repetitions": 11, "settings": "A=1", "facts": {"order": "shuffled", "NCCL": "2.28"}, "peers": {"MPI": 1.0}})
+        self.assertEqual(text, "11 rounds; settings: A=1; order: shuffled; NCCL: 2.28")
+
+    def test_say_beside_nccl_that_multicast_is_off(self):
+        text = table.conditions({"repetitions": 11, "peers": {"NCCL": 1.0}})
+        self.assertEqual(text, "11 rounds; settings: not recorded; NVLink multicast is off for all")
+
+
 if __name__ == "__main__":
     unittest.main()

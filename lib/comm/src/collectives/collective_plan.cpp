@@ -273,12 +273,23 @@ void CollectivePlan::require_started(std::uint64_t epoch) const {
 }
 
 std::string CollectivePlan::describe_late() const {
-  return fmt::format("{} in {} {} of {} by {}", runner_->describe_late(), to_string(flow_.kind), epoch_,
-                     name_of(elements_), form_);
+  return fmt::format("{} in {}", runner_->describe_late(), what_runs());
+}
+
+/// "allreduce 3 of the View "gradients" by two_shot".
+std::string CollectivePlan::what_runs() const {
+  return fmt::format("{} {} of {} by {}", to_string(flow_.kind), epoch_, name_of(elements_), form_);
 }
 
 void CollectivePlan::check() {
-  if (runner_) error_.noting(*context_, [&] { runner_->check(); });
+  if (!runner_) return;
+  error_.noting(*context_, [&] {
+    try {
+      runner_->check();
+    } catch (const Error& error) {
+      throw Error(error.kind(), fmt::format("{} in {}", error.message(), what_runs()));
+    }
+  });
 }
 
 std::string CollectivePlan::explain() const {

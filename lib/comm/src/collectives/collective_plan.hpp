@@ -42,6 +42,7 @@ class CollectivePlan {
   /// \throws Error{unsupported} for an operation that these values don't have
   void require_meaning(ReduceOperation operation) const;
   void require_started(std::uint64_t epoch) const;
+  [[nodiscard]] std::string what_runs() const;
   void require_same_everywhere(const AllreduceOptions& options) const;
   /// Collective: whether all ranks' elements lie in memory that other ranks can map.
   [[nodiscard]] bool has_mapped_views() const;

@@ -63,7 +63,7 @@ class DeviceProgram {
     // Acquires what the kernel wrote before it released `kind`.
     if (acquire_word(fault_.get()->kind) == Fault::none) return;
     throw Error(ErrorKind::timeout,
-                fmt::format("a collective on the GPU waited {} ms for rank {} (operation {} wanted, {} seen)",
+                fmt::format("a kernel waited {} ms for rank {} (operation {} wanted, {} seen)",
                             program_.timeout_ns / 1'000'000, group_[fault_.get()->rank], fault_.get()->wanted,
                             fault_.get()->seen));
   }

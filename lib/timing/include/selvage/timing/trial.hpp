@@ -45,6 +45,9 @@ struct Contender : Timed {
 /// Seconds of a unit of work, by name.
 using Times = std::map<std::string, double>;
 
+/// The numbers below `size` in an order that depends on the round alone, so that all ranks have the same.
+[[nodiscard]] std::vector<std::size_t> shuffled(std::size_t size, unsigned round);
+
 /// Times work in turns, round after round, so that a machine whose speed drifts treats all alike. Each round has another order,
 /// so that what one leaves behind (caches, queues) doesn't always meet the same other.
 ///
