@@ -1,6 +1,6 @@
 """Finds measurements that stand in the prose of pages instead of coming from a record.
 
-A measurement is a number with a unit (us, ms, s, GB/s, %), "1.7 times as", "3 times faster", or a table with a unit among its
+A measurement is a number with a unit (us, ms, s, GB/s, %), "1.7 times", or a table with a unit among its
 titles. Tables and numbers that scripts/tables.py writes aren't prose, nor is what stands in `code`. What isn't measured may be named in tables.toml:
 
     [[allowed]]
@@ -18,14 +18,14 @@ CODE = re.compile(r"`[^`\n]+\n?[^`\n]*`")
 INDENTED = re.compile(r"^(?: {4}|\t).*$", re.MULTILINE)
 MEASUREMENT = re.compile(
     r"(?<![\w.^])\d[\d.,]*(?: \d{3})*\s?(?:[nuµm]s|s|[KMGT]B/s|[MGT]bit/s|%|percent|per cent)(?![\w/])"
-    r"|\b\d[\d.]*\s(?:times\s(?:as|faster|slower|longer)|x\s(?:faster|slower|longer))\b")
+    r"|\b\d[\d.]*\s(?:times|x\s(?:faster|slower|longer))\b")
 # Of a table that was written by hand, the line of titles.
 TITLES = re.compile(r"^\|.*\b(?:[nuµm]s|GB/s)\b.*\|\n(?=\|[-| :]+\|$)", re.MULTILINE)
 
 
 def pages(root):
     """Those that may hold measurements; results.md is made of records and nothing else."""
-    found = [root / "README.md", *(root / "docs").rglob("*.md"), *root.glob("apps/*/README.md"), *root.glob("lib/*/README.md")]
+    found = [root / "README.md", root / "CHANGELOG.md", *(root / "docs").rglob("*.md"), *root.glob("apps/*/README.md"), *root.glob("lib/*/README.md")]
     return sorted(page for page in found if page.name != "results.md" and page.exists())
 
 
