@@ -158,6 +158,7 @@ endfunction()
 # selvage_library(target component): makes an existing library target an installed component Selvage::<component>
 # with its public headers in include/ and its own in src/.
 function(selvage_library target component)
+  set_property(GLOBAL APPEND PROPERTY SELVAGE_COMPONENTS ${component})
   selvage_target_defaults(${target})
   if(Kokkos_ENABLE_CUDA)
     # A component that doesn't know Kokkos needs no nvcc.
@@ -177,7 +178,7 @@ function(selvage_library target component)
   # Everything that find_package(Selvage) leads to is one install component, so that it needs no program to be built.
   install(
     TARGETS ${target}
-    EXPORT SelvageTargets
+    EXPORT Selvage_${component}
     RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT selvage_libraries
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT selvage_libraries NAMELINK_COMPONENT selvage_libraries
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT selvage_libraries)
