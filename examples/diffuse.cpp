@@ -71,12 +71,14 @@ int run(std::int64_t n, int steps) {
   selvage::HaloExchange halo(space, grid, {.corners = false, .ghost_reuse = selvage::GhostReuse::alternating},
                              u, v);
   if (context.rank() == 0) std::fputs(halo.explain().c_str(), stdout);
+  // --8<-- [start:main_loop]
   for (int step = 0; step < steps; ++step, std::swap(u, v)) {
     auto pending = halo.start(space, u);
     diffuse(space, inner, u, v);
     halo.finish(space, std::move(pending));
     for (const selvage::Box<3>& edge : without(own, inner)) diffuse(space, edge, u, v);
   }
+  // --8<-- [end:main_loop]
 
   const double height = std::pow(1 - 2 * rate * (1 - std::cos(wave.per_cell)), steps);
   const double error = largest_error(space, context, own, u, wave, height);
