@@ -19,6 +19,7 @@ Kokkos::MDRangePolicy<Space, Kokkos::Rank<3>> cells(const Space& space, const se
   return {space, {box.begin[0], box.begin[1], box.begin[2]}, {box.end[0], box.end[1], box.end[2]}};
 }
 
+// --8<-- [start:kernel]
 void diffuse(const Space& space, const selvage::Box<3>& box, const View& from, const View& to) {
   Kokkos::parallel_for(
       "diffuse", cells(space, box), KOKKOS_LAMBDA(int i, int j, int k) {
@@ -27,6 +28,7 @@ void diffuse(const Space& space, const selvage::Box<3>& box, const View& from, c
         to(i, j, k) = from(i, j, k) + rate * (around - 6 * from(i, j, k));
       });
 }
+// --8<-- [end:kernel]
 
 /// A wave along the first axis, which keeps its shape.
 struct Wave {
@@ -62,6 +64,7 @@ double largest_error(const Space& space, const selvage::Context& context, const 
 int run(std::int64_t n, int steps) {
   const Space space;
   const selvage::Context context(MPI_COMM_WORLD);
+  // --8<-- [start:plan]
   const selvage::Grid<3> grid(context, {.cells = {n, n, n}, .periodic = {true, true, true}});
   View u = grid.allocate<double>("u", 1), v = grid.allocate<double>("v", 1);
   const selvage::Box<3> own = grid.local_box(1), inner = grid.shrunk(own, 1);
@@ -70,13 +73,16 @@ int run(std::int64_t n, int steps) {
 
   selvage::HaloExchange halo(space, grid, {.corners = false, .ghost_reuse = selvage::GhostReuse::alternating},
                              u, v);
+  // --8<-- [end:plan]
   if (context.rank() == 0) std::fputs(halo.explain().c_str(), stdout);
+  // --8<-- [start:main_loop]
   for (int step = 0; step < steps; ++step, std::swap(u, v)) {
     auto pending = halo.start(space, u);
     diffuse(space, inner, u, v);
     halo.finish(space, std::move(pending));
     for (const selvage::Box<3>& edge : without(own, inner)) diffuse(space, edge, u, v);
   }
+  // --8<-- [end:main_loop]
 
   const double height = std::pow(1 - 2 * rate * (1 - std::cos(wave.per_cell)), steps);
   const double error = largest_error(space, context, own, u, wave, height);
@@ -86,6 +92,7 @@ int run(std::int64_t n, int steps) {
   return error < 1e-12 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+// --8<-- [start:main]
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int code = EXIT_FAILURE;
@@ -99,3 +106,4 @@ int main(int argc, char** argv) {
   MPI_Finalize();
   return code;
 }
+// --8<-- [end:main]

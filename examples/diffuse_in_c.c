@@ -95,12 +95,15 @@ static double solve(const selvage_context* context) {
                                 .extents = {own.size[0], own.size[1], own.size[2]},
                                 .strides = {own.size[1] * own.size[2], own.size[2], 1}};
   }
+  /* --8<-- [start:halo] */
   const selvage_halo_options options = {.width = {{1, 1}, {1, 1}, {1, 1}}, .alternating = 1};
   selvage_halo* halo = NULL;
   check(selvage_halo_create(grid, &options, 2, fields, &halo));
+  /* --8<-- [end:halo] */
   if (rank == 0) fputs(selvage_halo_explain(halo), stdout);
 
   fill(&own, memory[0]);
+  /* --8<-- [start:steps] */
   for (int step = 0; step < steps; ++step) {
     const int from = step % 2;
     check(selvage_halo_start(halo, 1, &from));
@@ -108,6 +111,7 @@ static double solve(const selvage_context* context) {
     check(selvage_halo_finish(halo));
     diffuse(&own, 0, memory[from], memory[1 - from]);
   }
+  /* --8<-- [end:steps] */
   const double error = largest_error(context, &own, memory[steps % 2]);
   selvage_halo_destroy(halo);
   for (int f = 0; f < 2; ++f) check(selvage_deallocate(context, memory[f]));

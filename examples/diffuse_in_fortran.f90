@@ -119,14 +119,17 @@ contains
       u(f) = allocate_array(context, n, memory(f))
       fields(f) = field_of(memory(f), n)
     end do
+    ! --8<-- [start:halo]
     options%width = 1
     options%alternating = 1
     call check(selvage_halo_create(grid, options, 2, fields, halo))
+    ! --8<-- [end:halo]
     if (rank == 0) write (*, "(a)", advance="no") selvage_text(selvage_halo_explain(halo))
 
     do i = 1, n(1)
       u(1)%cells(i, :, :) = sin(turn*(begin(1) + i - 1))
     end do
+    ! --8<-- [start:steps]
     do step = 0, steps - 1
       from = 1 + mod(step, 2)
       call check(selvage_halo_start(halo, 1, [from - 1]))
@@ -134,6 +137,7 @@ contains
       call check(selvage_halo_finish(halo))
       call diffuse_edges(n, u(from)%cells, u(3 - from)%cells)
     end do
+    ! --8<-- [end:steps]
     error = largest_error(context, begin, n, u(1 + mod(steps, 2))%cells)
     call selvage_halo_destroy(halo)
     do f = 1, 2

@@ -37,6 +37,7 @@ struct SendList {
   Positions shifts;
 };
 
+// --8<-- [start:list]
 SendList list_near_sides(const Space& space, const Slab& slab, const Positions& x, std::int64_t owned) {
   const SendList all{Integers("ids", 2 * owned), Integers("ranks", 2 * owned),
                      Positions("shifts", 2 * owned)};
@@ -61,6 +62,7 @@ SendList list_near_sides(const Space& space, const Slab& slab, const Positions& 
   return {Kokkos::subview(all.ids, entries), Kokkos::subview(all.ranks, entries),
           Kokkos::subview(all.shifts, entries, Kokkos::ALL)};
 }
+// --8<-- [end:list]
 
 /// How many particles don't have four neighbours among all particles and ghosts.
 std::int64_t count_odd_ones(const Space& space, double edge, const Positions& x, std::int64_t owned,
@@ -111,16 +113,20 @@ int run(std::int64_t columns_per_rank, int steps) {
   selvage::ListHalo halo(space, context, 0, Integers(), Integers());
   std::int64_t odd = 0;
   for (int step = 0; step < steps; ++step) {
+    // --8<-- [start:migrate]
     const Integers owners("owners", owned);
     move(space, slab, x, owners);
     owned = migration.plan(space, owners);
     make_room(owned, x);
     migration.move(space, x);
+    // --8<-- [end:migrate]
 
+    // --8<-- [start:ghosts]
     const SendList list = list_near_sides(space, slab, x, owned);
     halo.rebuild(space, owned, list.ids, list.ranks);
     make_room(owned + halo.ghosts(), x);
     halo.gather(space, selvage::shifted(x, list.shifts));
+    // --8<-- [end:ghosts]
     odd += count_odd_ones(space, slab.edge, x, owned, owned + halo.ghosts());
   }
   halo.check();

@@ -80,6 +80,7 @@ int run(int steps) {
     gradients.emplace_back("gradient", inputs);
   }
 
+  // --8<-- [start:steps]
   // The buckets hold two rows each here; the default of 25 MB is meant for models of millions of weights.
   selvage::GradientBuckets buckets(space, context, {.bucket_bytes = 2 * inputs * sizeof(double)}, gradients);
   for (int step = 0; step < steps; ++step) {
@@ -90,6 +91,7 @@ int run(int steps) {
     buckets.finish(space);
     for (int layer = 0; layer < layers; ++layer) descend(space, weights[layer], gradients[layer]);
   }
+  // --8<-- [end:steps]
 
   double error = 0;
   for (int layer = 0; layer < layers; ++layer)

@@ -26,11 +26,14 @@ int smooth(MPI_Comm comm, std::int64_t n, int steps) {
   Kokkos::deep_copy(u, wave);
 
   const Space space;
+  // --8<-- [start:port]
   selvage::HaloExchange halo(space, grid, {.corners = false, .ghost_reuse = selvage::GhostReuse::alternating},
                              u, v);
   const selvage::HaloPort port = halo.device(space, u, v);  // u is View 0, v is View 1
+  // --8<-- [end:port]
   halo.exchange(space, u);
   for (int step = 0; step < steps; ++step, std::swap(u, v)) {
+    // --8<-- [start:kernel]
     halo.check();  // kernels can't throw
     Kokkos::parallel_for(
         "smooth", Kokkos::TeamPolicy<Space>(space, static_cast<int>(rows), Kokkos::AUTO),
@@ -45,6 +48,7 @@ int smooth(MPI_Comm comm, std::int64_t n, int steps) {
           turn.put(team, 1 - step % 2, {.begin = {i, 1}, .end = {i + 1, columns + 1}});  // the last one fires
           turn.close(team);
         });
+    // --8<-- [end:kernel]
   }
   space.fence();
   halo.check();

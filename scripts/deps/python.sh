@@ -9,6 +9,9 @@ torch_modules=(torch==2.15.0 numpy==2.4.6)
 # Wheels, because the distribution's matplotlib brings 100 packages and takes ten times as long.
 pictures_modules=(matplotlib==3.11.2 h5py==3.16.0 numpy==2.4.6)
 
+# With what decides how pages look; the site is built with warnings as errors.
+site_modules=(mkdocs-material==9.6.23 mkdocs==1.6.1 pymdown-extensions==10.21.3 Markdown==3.11.3 Pygments==2.21.0 click==8.5.1)
+
 # Prints the first Python that has pip.
 python_with_pip() {
   local python
@@ -30,6 +33,12 @@ install_python() {
     make_python "$folder" "$@" || fail "pip could not install $*: see $deps_dir/log/pip.txt, and look whether there is a network"
   fi
   echo "$folder/bin/python"
+}
+
+# Prints the Python of the site's generator. Other versions get another folder.
+install_site() {
+  command -v doxygen >/dev/null || apt_install doxygen >&2
+  install_python "site-$(sha256sum <<<"${site_modules[*]}" | cut -c 1-8)" mkdocs "${site_modules[@]}"
 }
 
 # make_python FOLDER WHEEL...

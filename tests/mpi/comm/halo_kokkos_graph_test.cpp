@@ -124,6 +124,7 @@ class KokkosGraph : public testing::Test {
     space_.fence();
   }
 
+  // --8<-- [start:graph]
   /// One round as nodes of a graph. \return the last
   template <class Node>
   auto add_round(const Node& node, HaloExchange& halo, const View& field) const {
@@ -132,6 +133,7 @@ class KokkosGraph : public testing::Test {
         .then_parallel_for("test::check", all_cells(), check(field))
         .then_parallel_for("test::next", once(), next());
   }
+  // --8<-- [end:graph]
 
   void expect_exact(const HaloExchange& halo, double rounds) const {
     space_.fence();

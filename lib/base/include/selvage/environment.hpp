@@ -39,7 +39,7 @@ struct SettingsPath {
   std::string path;
   bool is_named = false;  ///< by its environment variable: it must be there
 };
-/// What an environment variable names, else selvage/<name> below $XDG_CONFIG_HOME, else below $HOME/.config. Nothing where
+/// What an environment variable names, else `selvage/NAME` below $XDG_CONFIG_HOME, else below $HOME/.config. Nothing where
 /// the variable is "off", or none of the three is set.
 [[nodiscard]] std::optional<SettingsPath> settings_path(const char* variable, std::string_view name);
 

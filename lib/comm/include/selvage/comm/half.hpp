@@ -11,6 +11,7 @@ namespace selvage {
 struct Half {
   std::uint16_t bits = 0;
 };
+/// The upper 16 bits of a float: its sign, its 8 bits of exponent, and 7 bits of its fraction. Otherwise as Half.
 struct Bfloat16 {
   std::uint16_t bits = 0;
 };

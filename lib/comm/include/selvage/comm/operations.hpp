@@ -11,18 +11,21 @@ struct Sum {
     return owned + contribution;
   }
 };
+/// Multiplies. \sa Sum
 struct Product {
   template <class T>
   KOKKOS_INLINE_FUNCTION constexpr T operator()(const T& owned, const T& contribution) const {
     return owned * contribution;
   }
 };
+/// The smaller of the two; the owned value if they are equal, or if either is a NaN. \sa Sum
 struct Min {
   template <class T>
   KOKKOS_INLINE_FUNCTION constexpr T operator()(const T& owned, const T& contribution) const {
     return contribution < owned ? contribution : owned;
   }
 };
+/// The larger of the two; the owned value if they are equal, or if either is a NaN. \sa Sum
 struct Max {
   template <class T>
   KOKKOS_INLINE_FUNCTION constexpr T operator()(const T& owned, const T& contribution) const {

@@ -33,6 +33,8 @@ template <class View>
   return {rank, detail::describe_view(view), datatype};
 }
 
+/// How a TypedTransfer moves its elements. Partners pass the same transport and initiation, or the constructor throws
+/// Error{usage}; what is forced and isn't possible is Error{unsupported}.
 struct TransferOptions {
   /// Force peer, ring, mpi_direct or mpi_staged for all partners. Else the first of them that is possible: on hosts ring
   /// before peer for elements that lie scattered, in GPU memory never ring.

@@ -135,6 +135,7 @@ struct TreeCosts {
   std::uint32_t per_level = 10;  ///< times the levels up to the first common switch
 };
 
+/// What fabric_from_slurm() can't learn from the text.
 struct SlurmTopologyOptions {
   int slots_per_host = 1;
   /// The job's hosts in the order of its ranks, as Slurm writes lists ("n[0-3,7]"); empty: all hosts of the file.
@@ -171,6 +172,8 @@ enum class SimulatedKind {
               ///< machines 60, the ratios of bandwidths in Faraji's thesis, 6.4; never fragmented
 };
 
+/// The hosts of one job on a simulated network, which is as large as they need: up to Fabric::max_hosts hosts, and
+/// Fabric::max_slots slots in all.
 struct SimulatedFabric {
   SimulatedKind kind = SimulatedKind::fat_tree;
   int hosts = 1;

@@ -143,6 +143,7 @@ class Machine {
   Figure<std::string> logical_hosts_setting_;
 };
 
+/// What detect() takes from this rank's caller. Each rank has its own.
 struct DetectOptions {
   /// PCI bus id of the GPU that this rank uses, as cudaDeviceGetPCIBusId writes it; empty for none.
   std::string gpu_pci_bus_id;

@@ -14,6 +14,7 @@
 
 namespace selvage::topo {
 
+/// What probe() measures. The same on all ranks; sizes are in bytes of one message.
 struct ProbeOptions {
   std::vector<std::size_t> latency_bytes = {1, 8, 64, 512, 1024, 2048};
   std::vector<std::size_t> bandwidth_bytes = {std::size_t{2} << 10, std::size_t{16} << 10,
@@ -36,6 +37,7 @@ struct ProbedPair {
   friend bool operator==(const ProbedPair&, const ProbedPair&) = default;
 };
 
+/// A GPU of GpuProbes, by the names that find it again in another job.
 struct ProbedGpu {
   std::string host;        ///< as MPI names it
   std::string uuid;        ///< as the driver prints it

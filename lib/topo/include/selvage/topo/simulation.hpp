@@ -33,6 +33,7 @@ struct MethodFigures {
   bool is_verified = false;    ///< hop-bytes were added up once more, and are what the methods said
 };
 
+/// What simulate() found for one request, over all its seeds.
 struct SimulationResult {
   SimulationRequest request;
   int ranks = 0;
