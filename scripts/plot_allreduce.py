@@ -59,15 +59,17 @@ def algorithm_of(record):
 
 
 def mark_algorithms(axes, entries):
-    """A line where another algorithm takes over, with the names beside it."""
+    """A line where another algorithm takes over, with the names beside it, each a line above the one before."""
     previous = None
+    height = 0.01
     for size, _, record in entries:
         if not is_ours(record):
             continue
         algorithm = algorithm_of(record)
         if algorithm != previous:
             axes.axvline(size, color="0.8", linewidth=0.8, zorder=0)
-            axes.text(size, 0.01, f" {algorithm}", transform=axes.get_xaxis_transform(), fontsize=7, color="0.4")
+            axes.text(size, height, f" {algorithm}", transform=axes.get_xaxis_transform(), fontsize=7, color="0.4")
+            height += 0.03
         previous = algorithm
 
 
