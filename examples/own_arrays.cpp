@@ -91,7 +91,7 @@ int run() {
   if (context.rank() == 0) std::fputs(halo.explain().c_str(), stdout);
 
   fill(space, own, rows, heat, marks);
-  halo.exchange(space, heat, marks);  // one message to each neighbour carries both
+  halo.exchange(space, heat, marks);  // both travel together
   // --8<-- [end:fields]
   std::int64_t wrong = count_wrong(space, own, rows, heat, marks);
 
