@@ -91,13 +91,14 @@ int run() {
   if (context.rank() == 0) std::fputs(halo.explain().c_str(), stdout);
 
   fill(space, own, rows, heat, marks);
-  halo.exchange(space, heat, marks);  // one message to each neighbour carries both
+  halo.exchange(space, heat, marks);  // both travel together
   // --8<-- [end:fields]
   std::int64_t wrong = count_wrong(space, own, rows, heat, marks);
 
   // --8<-- [start:rebind]
-  marks = Marks("marks, elsewhere", end - begin + 2, columns + 2);
-  halo.rebind(space, heat, marks);
+  const Marks elsewhere("marks, elsewhere", end - begin + 2, columns + 2);
+  halo.rebind(space, heat, elsewhere);
+  marks = elsewhere;  // frees the View before, which the halo needed until then
   // --8<-- [end:rebind]
   fill(space, own, rows, heat, marks);
   halo.exchange(space, heat, marks);

@@ -8,8 +8,9 @@ usage() {
 usage: scripts/site.sh
 
 Writes the site to build/site: open build/site/index.html, which needs no server. Warnings of Doxygen and mkdocs are errors: links
-and anchors that lead nowhere, sections of examples that don't exist, comments that Doxygen can't read. Installs both once, mkdocs
-into SELVAGE_DEPS_DIR (~/.cache/selvage).
+and anchors that lead nowhere, sections of examples that don't exist, comments that Doxygen can't read. So are public types without a
+comment, and options, variables and messages of which a page tells and that no program has. Installs both once, mkdocs into
+SELVAGE_DEPS_DIR (~/.cache/selvage).
 EOT
 }
 
@@ -28,6 +29,8 @@ EOT
   "$python" scripts/site/undocumented.py build/site-api/xml
 }
 
+claims() { "$python" scripts/site/claims.py; }
+
 # Not --quiet, which keeps warnings from being counted.
 pages() { logged build/site.log "$python" -m mkdocs build --clean --strict; }
 
@@ -45,5 +48,6 @@ esac
 cd "$repository"
 python=$(scripts/deps.sh --site)
 step "reference" reference
+step "claims" claims
 step "pages" pages
 echo "The site: $repository/build/site/index.html"
