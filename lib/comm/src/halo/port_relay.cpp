@@ -2,9 +2,9 @@
 
 #include "layouts/layout.hpp"
 #include "runtime/context_state.hpp"
+#include "runtime/wait.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <chrono>
@@ -151,7 +151,7 @@ void PortRelay::drain() noexcept {
   bool done = false;
   while (!done && std::chrono::steady_clock::now() < end) {
     proxy_.service().exclusive([&] { done = has_sent_all(); });
-    if (!done) sched_yield();
+    if (!done) give_way();
   }
 }
 

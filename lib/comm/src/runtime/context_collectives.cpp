@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -257,7 +256,7 @@ bool ContextState::completes_within(std::chrono::milliseconds longest, MPI_Reque
   while (done == 0 && std::chrono::steady_clock::now() < end) {
     if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
     progress();
-    if (done == 0) sched_yield();
+    if (done == 0) give_way();
   }
   return done != 0;
 }

@@ -1,8 +1,8 @@
 #include "roll_call.hpp"
 
-#include <selvage/error.hpp>
+#include "wait.hpp"
 
-#include <sched.h>
+#include <selvage/error.hpp>
 
 namespace selvage::detail {
 
@@ -55,7 +55,7 @@ std::vector<int> RollCall::silent(std::chrono::milliseconds patience) {
   while (static_cast<int>(heard_.size()) < size - 1 && std::chrono::steady_clock::now() < end) {
     answer_now();
     receive_from_all(answer_tag_, false);
-    sched_yield();
+    give_way();
   }
   std::vector<int> ranks;
   for (int other = 0; other < size; ++other) {

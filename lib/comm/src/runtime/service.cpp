@@ -1,12 +1,12 @@
 #include "service.hpp"
 
 #include "gpu/device.hpp"
+#include "wait.hpp"
 
 #include <selvage/environment.hpp>
 #include <selvage/error.hpp>
 
 #include <mpi.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <chrono>
@@ -15,9 +15,9 @@
 namespace selvage::detail {
 namespace {
 
-/// A thread yields after each round, since ranks may outnumber cores, and sleeps when it has long been idle:
+/// A thread gives way after each round, since ranks may outnumber cores, and sleeps when it has long been idle:
 /// some milliseconds, longer than an iteration of most codes.
-constexpr int yields_before_sleep = 10'000;
+constexpr int rounds_before_sleep = 10'000;
 constexpr std::chrono::microseconds nap{50};
 
 }  // namespace
@@ -87,17 +87,17 @@ void Service::run(int device) {
   }
   int idle = 0;
   while (!stops_) {
-    while (visitors_ > 0) sched_yield();
+    while (visitors_ > 0) give_way();
     bool busy = false;
     {
       const std::lock_guard lock(mutex_);
       busy = poll_all();
     }
     idle = busy ? 0 : idle + 1;
-    if (idle > yields_before_sleep) {
+    if (idle > rounds_before_sleep) {
       std::this_thread::sleep_for(nap);
     } else {
-      sched_yield();
+      give_way();
     }
   }
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <mpi.h>
-#include <sched.h>
 
 #include <chrono>
 #include <functional>
@@ -30,23 +29,26 @@ class Deadline {
   bool was_over_ = false;  ///< at the last reading of the clock
 };
 
-/// The pause between two polls: spins for a while where the rank has a core of its own, and otherwise yields at once.
+/// Lets other threads have this one's core until the next poll.
+void give_way();
+
+/// The pause between two polls: spins for a while where the rank has a core of its own, and otherwise gives way at once.
 class Backoff {
  public:
-  explicit Backoff(bool yields) : spins_left_(yields ? 0 : spins_before_yield) {}
+  explicit Backoff(bool yields) : spins_left_(yields ? 0 : most_spins) {}
 
   void pause() {
     if (spins_left_ > 0) {
       --spins_left_;
       relax();
     } else {
-      sched_yield();
+      give_way();
     }
   }
 
  private:
   // About 100 us: longer than a late neighbour usually is, short against a scheduler's time slice.
-  static constexpr int spins_before_yield = 2000;
+  static constexpr int most_spins = 2000;
 
   static void relax() {
 #if defined(__x86_64__)
