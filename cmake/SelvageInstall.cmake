@@ -8,8 +8,12 @@ configure_package_config_file(
   INSTALL_DESTINATION "${package_dir}"
   PATH_VARS CMAKE_INSTALL_DATADIR)
 configure_file("${CMAKE_CURRENT_LIST_DIR}/SelvageKokkosDependency.cmake.in" "${PROJECT_BINARY_DIR}/SelvageKokkosDependency.cmake" @ONLY)
-write_basic_package_version_file("${PROJECT_BINARY_DIR}/SelvageConfigVersion.cmake"
-                                 COMPATIBILITY SameMinorVersion)
+# As CHANGELOG.md promises.
+set(compatibility SameMajorVersion)
+if(Selvage_VERSION_MAJOR EQUAL 0)
+  set(compatibility SameMinorVersion)
+endif()
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/SelvageConfigVersion.cmake" COMPATIBILITY ${compatibility})
 install(FILES "${PROJECT_BINARY_DIR}/SelvageConfig.cmake" "${PROJECT_BINARY_DIR}/SelvageConfigVersion.cmake"
               "${PROJECT_BINARY_DIR}/SelvageKokkosDependency.cmake" "${CMAKE_CURRENT_LIST_DIR}/FindSCOTCH.cmake"
         DESTINATION "${package_dir}"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# components_test.sh CMAKE CXX PREFIX: find_package(Selvage COMPONENTS ...) says what it has found, and refuses what it doesn't have.
+# components_test.sh CMAKE CXX PREFIX MAJOR.MINOR: find_package(Selvage COMPONENTS ...) says what it has found, and refuses what it
+# doesn't have.
 set -euo pipefail
 
-cmake=$1 cxx=$2 prefix=$3
+cmake=$1 cxx=$2 prefix=$3 minor=$4
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 unset Kokkos_ROOT Kokkos_DIR CMAKE_PREFIX_PATH
@@ -58,6 +59,10 @@ expect 0 "found: $every." "REQUIRED COMPONENTS topo c"
 expect 1 "it has no component nonsense: there are base, topo, comm, c and fortran" "REQUIRED COMPONENTS topo nonsense"
 expect 0 "Selvage_FOUND=0, found: ." "COMPONENTS nonsense"
 expect 0 "found: base Selvage::base topo Selvage::topo." "REQUIRED COMPONENTS topo OPTIONAL_COMPONENTS nonsense"
+
+# Before 1.0 the minor version has to be the same.
+expect 0 "found: $every." "$minor REQUIRED"
+expect 1 'compatible with requested version "0.1"' "0.1 REQUIRED"
 
 expect 1 "Kokkos" "REQUIRED COMPONENTS comm" $no_kokkos
 expect 0 "Selvage_FOUND=0, found: ." "COMPONENTS comm" $no_kokkos

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <cstdio>
 
-#if SELVAGE_VERSION_NUMBER < 100
-#error "this needs Selvage 0.1.0"
+#if SELVAGE_VERSION_NUMBER < 200
+#error "this needs Selvage 0.2.0"
 #endif
 static_assert(selvage::version == EXPECTED_VERSION);
 static_assert(SELVAGE_VERSION_NUMBER ==
