@@ -1,6 +1,11 @@
 # What the recorder of MPI traffic builds on: selvage_profile_hdf5, and selvage_second_mpi, an MPICH beside the Open MPI
 # that everything else is built with. Either target may be absent.
 
+if(NOT SELVAGE_BUILD_PROFILER)
+  selvage_summary("Profiler" "not built: SELVAGE_BUILD_PROFILER is OFF")
+  return()
+endif()
+
 # A serial HDF5 knows no MPI, so one writer serves recorders of every MPI.
 find_path(SELVAGE_SERIAL_HDF5_INCLUDE_DIR hdf5.h PATH_SUFFIXES hdf5/serial)
 find_library(SELVAGE_SERIAL_HDF5_LIBRARY NAMES hdf5_serial)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# components_test.sh CMAKE CXX PREFIX MAJOR.MINOR: find_package(Selvage COMPONENTS ...) says what it has found, and refuses what it doesn't have.
+# components_test.sh CMAKE CXX PREFIX MAJOR.MINOR: find_package(Selvage COMPONENTS ...) says what it has found, and refuses what it
+# doesn't have.
 set -euo pipefail
 
 cmake=$1 cxx=$2 prefix=$3 minor=$4

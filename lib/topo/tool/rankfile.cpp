@@ -7,6 +7,7 @@
 #include <selvage/topo/rank_files.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <array>

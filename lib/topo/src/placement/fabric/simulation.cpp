@@ -4,6 +4,7 @@
 #include <selvage/topo/simulation.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

@@ -5,6 +5,7 @@
 #include <selvage/topo/rank_files.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>

@@ -3,6 +3,7 @@
 #include <selvage/topo/simulation.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <set>

@@ -4,6 +4,7 @@
 #include <selvage/topo/traffic_file.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

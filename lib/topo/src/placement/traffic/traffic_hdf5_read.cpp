@@ -3,6 +3,8 @@
 
 #include <selvage/special_file.hpp>
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
