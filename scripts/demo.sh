@@ -29,17 +29,7 @@ show_files() {
   echo "Open the XDMF file in ParaView; run.json holds the input, the machine, every decision and the timings."
 }
 
-case ${1:-} in
-  "") ;;
-  --help | -h)
-    usage
-    exit
-    ;;
-  *)
-    usage >&2
-    exit 2
-    ;;
-esac
+take_help_alone "$@"
 purpose=demo
 configure_and_build serial jacobi
 step "jacobi on 4 ranks" run_jacobi

@@ -17,17 +17,7 @@ compile_each() {
   ninja -C "$build" -j "$jobs" -k 0 "${objects[@]}"
 }
 
-case ${1:-} in
-  "") ;;
-  --help | -h)
-    usage
-    exit
-    ;;
-  *)
-    usage >&2
-    exit 2
-    ;;
-esac
+take_help_alone "$@"
 use_dependencies serial
 step "configure" cmake --log-level=WARNING -S "$repository" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DSELVAGE_UNITY=OFF -DSELVAGE_CCACHE=OFF -DSELVAGE_BUILD_BENCH=OFF -DSELVAGE_BUILD_EXAMPLES=OFF \

@@ -23,6 +23,21 @@ fail() {
   exit 1
 }
 
+# take_help_alone ARGUMENT...: of a script whose only argument is --help, and which has a function usage.
+take_help_alone() {
+  case ${1:-} in
+    "") ;;
+    --help | -h)
+      usage
+      exit
+      ;;
+    *)
+      usage >&2
+      exit 2
+      ;;
+  esac
+}
+
 # step TITLE COMMAND...: runs a command under a heading, says how long it took, and stops the script if it fails.
 step() {
   local title=$1 start=$SECONDS status=0

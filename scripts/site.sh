@@ -34,17 +34,7 @@ claims() { "$python" scripts/site/claims.py; }
 # Not --quiet, which keeps warnings from being counted.
 pages() { logged build/site.log "$python" -m mkdocs build --clean --strict; }
 
-case ${1:-} in
-  "") ;;
-  --help | -h)
-    usage
-    exit
-    ;;
-  *)
-    usage >&2
-    exit 2
-    ;;
-esac
+take_help_alone "$@"
 cd "$repository"
 python=$(scripts/deps.sh --site)
 step "reference" reference
