@@ -14,6 +14,7 @@ A line for each failing try, at the end a table; exit code 1 where any failed. A
 """
 
 import argparse
+import os
 import pathlib
 import random
 import secrets
@@ -33,6 +34,8 @@ import samples
 KINDS = ("kill", "stop", "damage", "hosts")
 # Damaged inputs take a tenth of the time.
 WEIGHTS = {"kill": 1, "stop": 1, "damage": 12, "hosts": 1}
+# Libraries below MPI start a thread per core, each with a stack and a heap of its own.
+MEMORY_MB_PER_CORE = 256
 ENVIRONMENT = {
     "OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "false", "KOKKOS_DISABLE_WARNINGS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "SELVAGE_ALLREDUCE_TABLE": "off", "SELVAGE_PROBES": "off",
@@ -81,7 +84,8 @@ def parse_arguments():
     parser.add_argument("--launcher", default=f"{shlex.quote(str(tree))}/tests/support/launch.sh mpirun -x OMPI_MCA_orte_execute_quiet=1 "
                         "--oversubscribe --bind-to none -n",
                         help="the number of ranks comes next")
-    parser.add_argument("--memory-mb", type=int, default=4096, help="address space for damaged inputs; 0: no limit, for sanitizers")
+    parser.add_argument("--memory-mb", type=int, default=4096 + MEMORY_MB_PER_CORE * (os.cpu_count() or 1),
+                        help="address space for damaged inputs; 0: no limit, for sanitizers")
     parser.add_argument("--keep", action="store_true", help="keep the folders of failing tries")
     options = parser.parse_args()
     options.kinds = options.kinds.split(",")
@@ -119,20 +123,19 @@ def attempt(campaign, chance, kind, app, folder):
         campaign.end_jobs()
 
 
+def printable(text):
+    """Whatever a program has said, or was given: bytes that are no UTF-8, too."""
+    return text.encode("unicode_escape").decode()
+
+
 def report(options, apps, number, kind, app, problems, command, stderr):
     again = f"--seed {options.seed} --only {number} --kinds {','.join(options.kinds)} --apps {','.join(apps)}"
     print(f"FAILED: try {number}, {kind} {app}: {'; '.join(problems)}", flush=True)
     print(f"    again: {sys.argv[0]} --build {options.build} {again}")
-    print(f"    command: {command}")
+    print(f"    command: {printable(command)}")
     for line in stderr.decode(errors="backslashreplace").splitlines()[:12]:
-        # Printable, whatever a program has said.
-        print(f"    | {line.encode('unicode_escape').decode()}")
+        print(f"    | {printable(line)}")
     sys.stdout.flush()
-
-
-def last_job_text(folder):
-    path = folder / "run.stderr"
-    return path.read_bytes() if path.exists() else b""
 
 
 def run_tries(campaign, options, apps, counts):
@@ -143,9 +146,13 @@ def run_tries(campaign, options, apps, counts):
         folder.mkdir()
         started = []
         start = campaign.start
-        campaign.start = lambda command, at, environment, **more: (
-            started.append(["env", *(f"{name}={value}" for name, value in environment.items()), *command])
-            or start(command, at, environment, **more))
+
+        def start_and_note(command, at, environment, **more):
+            job = start(command, at, environment, **more)
+            started.append((["env", *(f"{name}={value}" for name, value in environment.items()), *command], job))
+            return job
+
+        campaign.start = start_and_note
         try:
             problems = attempt(campaign, chance, kind, app, folder)
         finally:
@@ -155,7 +162,9 @@ def run_tries(campaign, options, apps, counts):
         row[1] += problems is None
         row[2] += bool(problems)
         if problems:
-            report(options, apps, number, kind, app, problems, shlex.join(str(part) for part in started[-1]), last_job_text(folder))
+            # Of the last program, which is the one that went wrong: where a run can't be continued, the continued one.
+            command, job = started[-1]
+            report(options, apps, number, kind, app, problems, shlex.join(str(part) for part in command), job.stderr())
         if problems and options.keep:
             campaign.keeps = True
         else:

@@ -160,19 +160,11 @@ bool PortRelay::has_sent_all() const {
       lines_, [this](const Line& line) { return line.is_sending || next_view(line) < views_; });
 }
 
-/// Which View the kernels have put in the next step of a direction; none: as many as there are. They may have
-/// put another in the step after.
+/// Which View the kernels have put in the next step of a direction; none: as many as there are.
 std::size_t PortRelay::next_view(const Line& line) const {
-  std::size_t next = views_;
-  std::uint64_t earliest = 0;
-  for (std::size_t view = 0; view < views_; ++view) {
-    // Acquires from the kernels: the cells in the View's block.
-    const std::uint64_t signal = acquire_epoch(line.signal[view].arrived);
-    if (!has_reached(signal, line.sent + 1) || (next < views_ && has_reached(signal, earliest))) continue;
-    next = view;
-    earliest = signal;
-  }
-  return next;
+  // Acquires from the kernels: the cells in the View's block.
+  return view_put_in(line.sent + 1, views_,
+                     [&](std::size_t view) { return acquire_epoch(line.signal[view].arrived); });
 }
 
 void PortRelay::receive(Line& line) {

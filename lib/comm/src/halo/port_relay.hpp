@@ -35,6 +35,16 @@ struct RelayedLink {
   bool gives_credit;               ///< the neighbour awaits one for every epoch
 };
 
+/// The View that kernels have put in the step `epoch`; `views` where they haven't yet. Its signal is exactly that step's: between two
+/// looks kernels may put the step, and then the one after in a View that is looked at later.
+/// \param signal_of  the step in which a View was last put
+template <class SignalOf>
+[[nodiscard]] std::size_t view_put_in(std::uint64_t epoch, std::size_t views, const SignalOf& signal_of) {
+  std::size_t view = 0;
+  while (view < views && signal_of(view) != epoch) ++view;
+  return view;
+}
+
 /// Carries the directions of a port to neighbours whose memory can't be mapped.
 ///
 /// Kernels store cells to a packed block of this rank instead of the neighbour's View, and release a word of this rank instead of the
