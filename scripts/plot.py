@@ -7,6 +7,7 @@ scripts/plot.py jacobi OUTDIR writes
 
 scripts/plot.py md OUTDIR writes
   OUTDIR/thermo.png  thermo.csv: energies, temperature and pressure over the steps, and how far the total energy strays
+  OUTDIR/atoms.png   the oldest and the newest trajectory file: where the atoms are, and how fast; where there are such files
 
 scripts/plot.py sgd OUTDIR writes
   OUTDIR/loss.png  steps.csv and epochs.csv: loss and share recognised, of batches and of the test samples
@@ -19,10 +20,11 @@ scripts/plot.py scaling RECORDS.json... [--out DIR] writes, of figures with seve
 
 scripts/plot.py tables [--out DIR] writes the bars of docs/performance/tables.toml (docs/images)
 
-scripts/plot.py topo MAP.json [--traffic FILE] [--out DIR] draws what selvage-topo map --json --links printed:
+scripts/plot.py topo MAP.json [--traffic FILE] [--grid 16x16] [--out DIR] draws what selvage-topo map --json --links printed:
   DIR/methods.png  what each method reaches
   DIR/links.png    the load of each link, before and after
   DIR/traffic.png  with the file that map was given: who talks to whom, by rank and by place
+  DIR/grid.png     with the process grid: which host each rank is on, before and after
 
 scripts/plot.py machine MACHINE.json [--out DIR] draws what selvage-topo show --json printed:
   DIR/machine.png  the GPUs of each host, and the links and levels between them
@@ -266,6 +268,38 @@ def plot_thermo(out_dir, run):
     return save(figure, out_dir / "thermo.png")
 
 
+def read_atoms(path):
+    """Edges of the box, positions and speeds of the one frame of a trajectory file (H5MD)."""
+    try:
+        with h5py.File(path, "r") as file:
+            atoms = file["particles/all"]
+            velocity = atoms["velocity/value"][0]
+            return atoms["box/edges/value"][0], atoms["position/value"][0], np.linalg.norm(velocity, axis=1)
+    except (OSError, KeyError) as error:
+        raise PlotError(f"{path} can't be read: {error}") from error
+
+
+def plot_atoms(out_dir, run):
+    """Seen along z; the front ones are drawn last."""
+    files = sorted(out_dir.glob("trajectory_*.h5"), key=step_of)
+    if not files:
+        return None
+    shown = files if len(files) == 1 else [files[0], files[-1]]
+    frames = [read_atoms(path) for path in shown]
+    figure, panels = plt.subplots(1, len(shown), figsize=(1 + 4.3 * len(shown), 4.6), squeeze=False, constrained_layout=True)
+    fastest = max(np.quantile(speed, 0.99) for _, _, speed in frames)
+    for axes, path, (edges, position, speed) in zip(panels[0], shown, frames):
+        order = np.argsort(position[:, 2])
+        area = (180 / max(edges[0], edges[1])) ** 2
+        points = axes.scatter(*position[order, :2].T, c=speed[order], s=area, cmap="viridis", vmin=0, vmax=fastest,
+                              edgecolors="0.2", linewidths=0.15)
+        axes.set(xlim=(0, edges[0]), ylim=(0, edges[1]), aspect="equal", xlabel="x (sigma)", ylabel="y (sigma)",
+                 title=f"step {step_of(path)}")
+    figure.colorbar(points, ax=panels[0], label="speed (reduced)")
+    figure.suptitle(describe_run(run), fontsize=9, color="0.35")
+    return save(figure, out_dir / "atoms.png")
+
+
 def plot_loss(out_dir, run):
     steps, epochs = (read_history(out_dir / f"{name}.csv", "sgd") for name in ("steps", "epochs"))
     for history, name in ((steps, "loss"), (steps, "accuracy"), (epochs, "test_loss"), (epochs, "test_accuracy")):
@@ -300,7 +334,8 @@ def plot_run(arguments):
     if not out_dir.is_dir():
         raise PlotError(f"{out_dir} is not a directory")
     run = read_run(out_dir)
-    return [draw(out_dir, run) for draw in arguments.pictures]
+    drawn = [draw(out_dir, run) for draw in arguments.pictures]
+    return [path for path in drawn if path is not None]
 
 
 def plot_allreduce_records(arguments):
@@ -336,7 +371,7 @@ def plot_placement(arguments):
     import plot_topo
 
     try:
-        return plot_topo.plot_topo(arguments.map, arguments.traffic, arguments.out, save)
+        return plot_topo.plot_topo(arguments.map, arguments.traffic, arguments.grid, arguments.out, save)
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise PlotError(error) from error
 
@@ -350,12 +385,18 @@ def plot_machine(arguments):
         raise PlotError(error) from error
 
 
+def process_grid(text):
+    if not re.fullmatch(r"[1-9]\d*(x[1-9]\d*){1,2}", text):
+        raise argparse.ArgumentTypeError(f"'{text}' is no grid such as 16x16 or 8x8x4")
+    return [int(extent) for extent in text.split("x")]
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     apps = parser.add_subparsers(dest="app", required=True, metavar="APP")
     runs = {
         "jacobi": ("field.png and convergence.png", [plot_field, plot_convergence]),
-        "md": ("thermo.png", [plot_thermo]),
+        "md": ("thermo.png, and atoms.png of trajectories", [plot_thermo, plot_atoms]),
         "sgd": ("loss.png", [plot_loss]),
     }
     for name, (what, pictures) in runs.items():
@@ -377,6 +418,7 @@ def parse_arguments():
     topo = apps.add_parser("topo", help="placements of selvage-topo map")
     topo.add_argument("map", metavar="MAP.json", type=pathlib.Path, help="what map --json printed, best with --links")
     topo.add_argument("--traffic", metavar="FILE", type=pathlib.Path, help="the profile (HDF5) or CSV that map was given")
+    topo.add_argument("--grid", metavar="CELLS", type=process_grid, help="the process grid of the ranks, such as 16x16")
     topo.add_argument("--out", metavar="DIR", type=pathlib.Path, default=pathlib.Path("."),
                       help="where the pictures go (the current directory)")
     topo.set_defaults(plot=plot_placement)

@@ -106,9 +106,37 @@ def plot_links(mapped, out_dir, save):
     return save(figure, out_dir / "links.png")
 
 
-def plot_topo(map_path, traffic_path, out_dir, save):
+def draw_grid(axes, hosts, title):
+    """The hosts of a grid's ranks: a colour each, and a line between neighbours on different hosts."""
+    rows, columns = hosts.shape
+    axes.imshow(hosts * 7 % 20, cmap="tab20", vmin=0, vmax=19, alpha=0.75, interpolation="none")
+    for row, column in np.argwhere(hosts[:, 1:] != hosts[:, :-1]):
+        axes.plot([column + 0.5] * 2, [row - 0.5, row + 0.5], color="k", linewidth=1)
+    for row, column in np.argwhere(hosts[1:, :] != hosts[:-1, :]):
+        axes.plot([column - 0.5, column + 0.5], [row + 0.5] * 2, color="k", linewidth=1)
+    axes.set(title=title, xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5), xticks=[], yticks=[])
+
+
+def plot_grid(mapped, shape, out_dir, save):
+    """Which host each rank of a grid is on, by default and as chosen; of a 3D grid the first layer."""
+    chosen = [rank["host"] for rank in mapped["ranks"]]
+    if math.prod(shape) != len(chosen):
+        raise ValueError(f"a grid of {' x '.join(map(str, shape))} ranks for a placement of {len(chosen)}")
+    default = [number for number, host in enumerate(mapped["hosts"]) for _ in range(host["slots"])][: len(chosen)]
+    between = {method["method"]: method["bytes_between_hosts"] / 1e6 for method in mapped["methods"]}
+    figure, panels = plt.subplots(1, 2, figsize=(9, 4.9), constrained_layout=True)
+    for axes, name, hosts in ((panels[0], "default", default), (panels[1], mapped["method"], chosen)):
+        layer = np.array(hosts).reshape(-1, *shape[-2:])[0]
+        draw_grid(axes, layer, f"{name}: {between[name]:.4g} MB between hosts")
+    figure.suptitle(f"{mapped['fabric']}: a colour per host, lines part hosts", fontsize=10)
+    return save(figure, out_dir / "grid.png")
+
+
+def plot_topo(map_path, traffic_path, shape, out_dir, save):
     mapped = read_map(map_path)
     pictures = [plot_methods(mapped, out_dir, save)]
+    if shape:
+        pictures.append(plot_grid(mapped, shape, out_dir, save))
     if mapped.get("links"):
         pictures.append(plot_links(mapped, out_dir, save))
     if traffic_path is not None:

@@ -1,5 +1,6 @@
 """Finds what pages of the site say of programs and isn't so: options that a program doesn't have, environment variables and CMake
-options that nothing reads, messages that nothing prints (```{ .text .message }). Prints a line for each; exit code 1 if there are any.
+options that nothing reads, messages that nothing prints (```{ .text .message }). Also pictures that are large or that no page shows.
+Prints a line for each; exit code 1 if there are any.
 """
 
 import functools
@@ -15,7 +16,7 @@ PROGRAMS = {
     "sgd": ["apps/common", "apps/sgd"],
     "selvage-topo": ["lib/topo/tool"],
     "selvage-tune": ["lib/comm/tool"],
-    **{name: [f"scripts/{name}"] for name in ("bind.sh", "demo.sh", "deps.sh", "figures.sh", "gpu.sh", "site.sh", "test.sh", "plot.py")},
+    **{name: [f"scripts/{name}"] for name in ("bind.sh", "demo.sh", "deps.sh", "figures.sh", "gpu.sh", "pictures.sh", "site.sh", "test.sh", "plot.py")},
 }
 READERS = ["lib/base/src", "cmake", "scripts", "CMakeLists.txt"]
 SPEAKERS = ["lib", "apps", "cmake"]
@@ -26,6 +27,7 @@ SPAN = re.compile(r"`([^`\n]+)`")
 LITERALS = re.compile(r'"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*')
 PLACEHOLDER = re.compile(r"\$?\{[^{}]*\}|@\w+@|\$\{\w+\}")
 LEAST_FIXED_TEXT = 20
+LARGEST_PICTURE = 100_000
 
 
 def pages():
@@ -114,8 +116,19 @@ def wrong_claims(text):
     yield from wrong_variables(rest)
 
 
+def wrong_pictures():
+    shown = "\n".join(page.read_text(encoding="utf-8") for folder in ("*.md", "apps/**/*.md", "lib/**/*.md", "docs/**/*.md")
+                      for page in ROOT.glob(folder))
+    for picture in sorted((ROOT / "docs/images").iterdir()):
+        if f"/images/{picture.name})" not in shown and f"(images/{picture.name})" not in shown:
+            yield f"{picture.relative_to(ROOT)}: no page shows it"
+        if picture.stat().st_size > LARGEST_PICTURE:
+            yield f"{picture.relative_to(ROOT)}: {picture.stat().st_size} bytes, at most {LARGEST_PICTURE} wanted"
+
+
 def main():
     found = [f"{page.relative_to(ROOT)}: {claim}" for page in pages() for claim in wrong_claims(page.read_text(encoding="utf-8"))]
+    found += wrong_pictures()
     for line in found:
         print(line, file=sys.stderr)
     return 1 if found else 0

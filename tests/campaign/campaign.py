@@ -133,7 +133,7 @@ def report(options, apps, number, kind, app, problems, command, stderr):
     print(f"FAILED: try {number}, {kind} {app}: {'; '.join(problems)}", flush=True)
     print(f"    again: {sys.argv[0]} --build {options.build} {again}")
     print(f"    command: {printable(command)}")
-    for line in stderr.decode(errors="backslashreplace").splitlines()[:12]:
+    for line in stderr.decode(errors="backslashreplace").splitlines()[:40]:
         print(f"    | {printable(line)}")
     sys.stdout.flush()
 
@@ -162,9 +162,9 @@ def run_tries(campaign, options, apps, counts):
         row[1] += problems is None
         row[2] += bool(problems)
         if problems:
-            # Of the last program, which is the one that went wrong: where a run can't be continued, the continued one.
-            command, job = started[-1]
-            report(options, apps, number, kind, app, problems, shlex.join(str(part) for part in command), job.stderr())
+            # Of all programs: a run that can't be continued, and the one that was to continue it, which says why.
+            command, said = started[-1][0], b"".join(job.stderr() for _, job in started)
+            report(options, apps, number, kind, app, problems, shlex.join(str(part) for part in command), said)
         if problems and options.keep:
             campaign.keeps = True
         else:

@@ -143,6 +143,25 @@ class PlotHistories(PlotCase):
                                              "0,1.44,-6.8,-4.6,-5,0\n10,1.1,-6.3,-4.6,-2.5,1e-17\n")
         self.expect_picture("md", "thermo.png")
 
+    def write_atoms(self, step, atoms=5):
+        with h5py.File(self.out / f"trajectory_{step:08}.h5", "w") as file:
+            file["particles/all/box/edges/value"] = [[4.0, 5.0, 6.0]]
+            for name in ("position", "velocity"):
+                file[f"particles/all/{name}/value"] = np.linspace(0.0, 3.9, 3 * atoms).reshape(1, atoms, 3)
+
+    def test_draws_the_atoms_of_trajectories(self):
+        (self.out / "thermo.csv").write_text("step,temperature,pair_energy,total_energy,pressure,momentum\n"
+                                             "0,1.44,-6.8,-4.6,-5,0\n10,1.1,-6.3,-4.6,-2.5,1e-17\n")
+        self.write_atoms(0)
+        self.expect_picture("md", "atoms.png")
+        of_one = (self.out / "atoms.png").read_bytes()
+        self.write_atoms(10)
+        self.write_atoms(5)
+        self.expect_picture("md", "atoms.png")
+        self.assertNotEqual((self.out / "atoms.png").read_bytes(), of_one)
+        (self.out / "trajectory_00000010.h5").write_bytes(b"none")
+        self.expect_error("md", "trajectory_00000010.h5 can't be read")
+
     def test_draws_sgd_s_losses_before_and_after_the_first_epoch(self):
         (self.out / "steps.csv").write_text("step,loss,accuracy,rate\n1,2.3,0.1,0.1\n2,2.1,0.2,0.1\n")
         (self.out / "epochs.csv").write_text("step,test_loss,test_accuracy\n2,2.2,0.15\n")
@@ -299,7 +318,8 @@ class PlotTables(PlotCase):
 class PlotTopo(PlotCase):
     def write_map(self, **changes):
         mapped = {"selvage_placement_version": 1, "fabric": "flat", "method": "blocks", "reason": "cheapest", "best": "blocks",
-                  "methods": [{"method": "default", "percent_of_default": 100.0}, {"method": "blocks", "percent_of_default": 80.0}],
+                  "methods": [{"method": "default", "percent_of_default": 100.0, "bytes_between_hosts": 5},
+                              {"method": "blocks", "percent_of_default": 80.0, "bytes_between_hosts": 4}],
                   "hosts": [{"name": "a", "slots": 2}, {"name": "b", "slots": 1}],
                   "ranks": [{"host": 0, "slot": 0}, {"host": 1, "slot": 0}, {"host": 0, "slot": 1}],
                   "links": [{"link": "a up", "bytes": 3, "load": 3.0, "default_load": 4.0}]} | changes
@@ -341,6 +361,13 @@ class PlotTopo(PlotCase):
         self.assertEqual(self.pictures(self.write_map(links=[])), ["methods.png"])
         self.assertEqual(self.pictures(self.write_map(links=[]), "--traffic", self.write_csv("2,2,0,0,0,0\n")),
                          ["methods.png", "traffic.png"])
+
+    def test_draws_the_hosts_of_a_grid(self):
+        self.assertEqual(self.pictures(self.write_map(links=[]), "--grid", "3x1"), ["grid.png", "methods.png"])
+        self.expect_error("a grid of 2 x 2 ranks for a placement of 3", self.write_map(), "--grid", "2x2")
+        result = self.plot("topo", self.write_map(), "--grid", "3x")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("'3x' is no grid such as 16x16", result.stderr)
 
     def test_says_what_does_not_fit(self):
         self.expect_error("the traffic is of 2 ranks, the placement of 3", self.write_map(), "--traffic",
