@@ -133,13 +133,21 @@ class Receiving {
       : sources_(sources),
         deadline_(deadline),
         taken_(sources.size()),
-        outcomes_(sources.size()),
+        outcomes_(std::make_unique<Outcome[]>(sources.size())),
         requests_(sources.size(), MPI_REQUEST_NULL),
         places_(sources.size()) {
     for (std::size_t i = 0; i < sources.size(); ++i) {
       check_mpi(MPI_Irecv(&outcomes_[i], sizeof(Outcome), MPI_BYTE, sources[i], tag, comm, &requests_[i]),
                 "MPI_Irecv of an outcome");
     }
+  }
+
+  Receiving(const Receiving&) = delete;
+  Receiving& operator=(const Receiving&) = delete;
+  /// After an error of MPI it may still write what was expected, so that is left behind.
+  ~Receiving() {
+    if (std::ranges::any_of(requests_, [](MPI_Request request) { return request != MPI_REQUEST_NULL; }))
+      static_cast<void>(outcomes_.release());
   }
 
   /// Waits until then at most, or until the deadline, which a sender's patience, where it is told, may make earlier.
@@ -186,7 +194,7 @@ class Receiving {
   std::vector<int> sources_;
   Clock::time_point deadline_;
   std::vector<std::optional<Outcome>> taken_;
-  std::vector<Outcome> outcomes_;
+  std::unique_ptr<Outcome[]> outcomes_;
   std::vector<MPI_Request> requests_;
   std::vector<int> places_;
 };
