@@ -7,7 +7,7 @@ import signal
 import time
 
 import checks
-from processes import send
+from processes import ALONE, send
 
 TIMEOUT_MS, SETUP_TIMEOUT_MS, IO_TIMEOUT_MS = 2000, 20000, 5000
 # Launchers, and a machine that does other things as well, take their time.
@@ -106,7 +106,7 @@ def files_problems(campaign, run, folder):
     if newest is None:
         return
     arguments = run.arguments(folder / "continued", step + 1, with_ways=False)
-    job = campaign.start([campaign.programs[run.app], *arguments, "--restart", newest], folder, {}, name="continued")
+    job = campaign.start([campaign.programs[run.app], *arguments, "--restart", newest], folder, ALONE, name="continued")
     if not job.wait(SLACK_S + 60):
         yield f"the run continued from {newest.name} does not end"
     elif job.code != 0:
