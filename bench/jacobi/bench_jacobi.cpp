@@ -17,9 +17,9 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include <array>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <string>
@@ -56,8 +56,8 @@ class JacobiTrial {
               {.cells = problem_.cells, .periodic = problem_.periodic, .ranks = {context.size(), 1}}),
         breakdown_("bench", false) {
     // As the program does without options, then the others.
-    for (const Overlap overlap :
-         on_host ? std::array{Overlap::host, Overlap::off} : std::array{Overlap::off, Overlap::host})
+    const Overlap first = on_host ? Overlap::host : Overlap::off;
+    for (const Overlap overlap : {first, on_host ? Overlap::off : Overlap::host})
       add(fmt::format("overlap {}", to_string(overlap)), {.overlap = overlap});
     if (jacobi::refuse_persistent<Real>(grid_).empty()) add("persistent", {.persistent = true});
   }
