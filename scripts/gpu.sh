@@ -46,7 +46,7 @@ run_tests() {
 test_gpu_aware_mpi() {
   SELVAGE_TRANSPORT=mpi_direct with_gpu_aware_mpi run_ranks 2 build/cuda/apps/jacobi/jacobi \
     inputs/jacobi/public-sample.toml --verify --out out/gpu-aware | grep -E '^(VERIFY|FOM)'
-  local suites='^comm\.(triggered\.hosts_2x2|conformance|halo|timeouts|hosts\.hosts_2x2)(\.|$).*np[24]$'
+  local suites='^(comm\.(triggered\.hosts_2x2|conformance|halo|timeouts|hosts\.hosts_2x2)(\.|$).*np[24]|jacobi\.bits|md\.oracles)$'
   with_gpu_aware_mpi tested gpu_aware 600 --parallel 1 --tests-regex "$suites"
   # With CUDA IPC, MPI carries nothing that kernels wait for.
   UCX_TLS=^cuda_ipc with_gpu_aware_mpi tested gpu_aware_without_ipc 600 --parallel 1 --tests-regex "$suites"

@@ -103,6 +103,8 @@ run_in_series() {
   tell_series "$ranks" run
   wait_for_series "$ranks"
   cp "$folder/output" "$scratch/output"
+  # One that ended before a run could say anything.
+  if [[ $code -ne 0 && ! -s $scratch/output ]]; then cp "$folder/launcher" "$scratch/output"; fi
 }
 
 # All series must end well: what their runs have left behind would show when MPI and Kokkos end.

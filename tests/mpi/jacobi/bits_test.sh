@@ -18,7 +18,9 @@ check 2 "${flat[@]}" --overlap off
 for ranks_grid in 1x4 2x2 4x1; do check 4 "${flat[@]}" --ranks-grid "$ranks_grid"; done
 check 6 "${flat[@]}" --steps-per-exchange 2
 check 4 "${flat[@]}" --steps-per-exchange 3 --set run.stencil=9 --set "grid.periodic=[true,false]"
-for transport in peer mpi_direct mpi_staged; do
+transports=(peer mpi_staged)
+if mpi_takes_views 2 "${flat[@]}" --out "$scratch/out" --quiet --steps 1 --transport mpi_direct; then transports+=(mpi_direct); fi
+for transport in "${transports[@]}"; do
   SELVAGE_TRANSPORT=$transport check 4 "${flat[@]}"
   check 4 "${flat[@]}" --transport "$transport" --steps-per-exchange 2 --set run.precision=fp32
 done
