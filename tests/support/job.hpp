@@ -22,6 +22,11 @@ struct Job {
   [[nodiscard]] int ranks() const { return std::accumulate(ranks_of_hosts.begin(), ranks_of_hosts.end(), 0); }
   [[nodiscard]] int hosts() const { return static_cast<int>(ranks_of_hosts.size()); }
   [[nodiscard]] bool is_on_one_host() const { return hosts() == 1; }
+  /// How many ranks run on the host of this one, itself among them.
+  [[nodiscard]] int ranks_on_host_of(int rank) const {
+    const auto own = std::ranges::find_if(ranks_of_hosts, [&](int count) { return (rank -= count) < 0; });
+    return own == ranks_of_hosts.end() ? 0 : *own;
+  }
   /// Whether as many ranks run on each host.
   [[nodiscard]] bool is_even() const {
     return std::ranges::all_of(ranks_of_hosts, [&](int count) { return count == ranks_of_hosts.front(); });
