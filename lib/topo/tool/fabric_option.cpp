@@ -76,7 +76,8 @@ Fabric fabric_without_machine(const FabricOptions& options, int ranks) {
     return fabric_from_scotch_target(read_text_file(path), path);
   }
   if (options.fabric.starts_with(probed_prefix)) {
-    return fabric_from_probes(read_probes(options.fabric.substr(probed_prefix.size())));
+    return fabric_from_probes(read_probes(options.fabric.substr(probed_prefix.size())),
+                              parse_link_metric(options.metric));
   }
   SimulatedFabric simulated = simulated_fabric_named(options.fabric);
   simulated.slots_per_host = options.slots_per_host;
@@ -102,18 +103,31 @@ FoundFabric fabric_named(const FabricOptions& options, int ranks) {
 }
 
 FoundFabric with_measurements(FoundFabric found, const FabricOptions& options) {
+  const LinkMetric metric = parse_link_metric(options.metric);
+  const bool needs_figures = metric == LinkMetric::latency || metric == LinkMetric::bandwidth;
   if (!found.machine) {
+    if (needs_figures && !options.fabric.starts_with(probed_prefix))
+      throw Error(ErrorKind::usage, fmt::format("--metric {} needs measured figures: --fabric probed:FILE, "
+                                                "or a machine (job, job-gpus or machine:FILE)",
+                                                options.metric));
     if (options.probes.empty()) return found;
     throw Error(ErrorKind::usage, "--probes needs a machine: --fabric job, job-gpus or machine:FILE");
   }
   const auto file = options.probes.empty() ? settings_path("SELVAGE_PROBES", "probes.json")
                                            : SettingsPath{.path = options.probes, .is_named = true};
   std::error_code ignored;
-  if (!file || (!file->is_named && !std::filesystem::exists(file->path, ignored))) return found;
+  if (!file || (!file->is_named && !std::filesystem::exists(file->path, ignored))) {
+    if (!needs_figures) return found;
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("--metric {} needs measured figures: give --probes FILE, or let 'selvage-topo probe "
+                    "--save' keep some",
+                    options.metric));
+  }
   try {
-    found.fabric = fabric_from_machine(*found.machine, read_probes(file->path), file->path);
+    found.fabric = fabric_from_machine(*found.machine, read_probes(file->path), file->path, metric);
   } catch (const Error& error) {
-    if (file->is_named) throw;
+    if (file->is_named || needs_figures) throw;
     (void)std::fputs(fmt::format("selvage-topo: probes left alone: {}\n", error.message()).c_str(), stderr);
   }
   return found;

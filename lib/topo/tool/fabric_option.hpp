@@ -11,6 +11,7 @@ namespace selvage::topo::tool {
 struct FabricOptions {
   std::string fabric = "job";
   std::string nodes;
+  std::string metric = "time";
   std::string probes;  ///< a file; empty: the one that `probe --save` writes, if it is there
   int slots_per_host = 4;
   std::uint64_t seed = 1;
@@ -42,7 +43,8 @@ struct FoundFabric {
 
 /// The same with measured costs, where there are any; not collective. What is wrong with a file that nobody named is said
 /// on standard error.
-/// \throws Error{input} for a file that --probes or SELVAGE_PROBES names and that can't be read
+/// \throws Error{input} for a file that --probes or SELVAGE_PROBES names and that can't be read; Error{usage} for a metric of what wasn't
+///         measured
 [[nodiscard]] FoundFabric with_measurements(FoundFabric found, const FabricOptions& options);
 
 /// "fixed" or "adaptive". \throws Error{usage}

@@ -10,11 +10,13 @@
 #include <selvage/topo/three_phases.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <sstream>
 #include <utility>
 
 namespace selvage::topo::tool {
@@ -29,6 +31,7 @@ struct MapOptions {
   std::string routing = "fixed";
   std::string output;
   FabricOptions fabric;
+  std::string phases;
   bool links = false;
   bool as_json = false;
 };
@@ -65,10 +68,10 @@ Json links_json(const MappingProblem& problem, const PortfolioResult& result) {
 
 /// Hosts and slots as chosen, and cores where the machine is known.
 PlacementPlan plan_with_cores(const MappingProblem& problem, const Placement& placement,
-                              const std::optional<Machine>& machine) {
+                              const std::optional<Machine>& machine, const Phase& phase) {
   PlacementPlan plan = plan_of(problem.fabric, placement);
   if (machine)
-    add_cores(plan, place_on_cores(problem, placement, *machine));
+    add_cores(plan, place_on_cores(problem, placement, *machine, phase));
   else
     plan.cores_unknown = "the fabric tells of no cores";
   return plan;
@@ -156,6 +159,54 @@ std::string table_text(const MappingProblem& problem, const PortfolioResult& res
   return text;
 }
 
+/// A phase by a method's name; "portfolio" is all of them with the guard. Where all places are equally far there is nothing to choose.
+Phase phase_named(const std::string& name) {
+  if (name == "portfolio") return portfolio_phase;
+  return [name](const MappingProblem& problem) {
+    if (problem.fabric.is_flat()) return by_rank_phase(problem);
+    if (auto placement = place(problem, name)) return std::move(*placement);
+    throw Error(ErrorKind::input,
+                fmt::format("the method {} doesn't suit {} on {}", name,
+                            counted(problem.traffic.rank_count(), "rank"), problem.fabric.description()));
+  };
+}
+
+/// "portfolio,default,greedy": of hosts, cores and GPUs. \throws Error{usage} that lists the methods there are
+Phases phases_named(const std::string& text) {
+  std::vector<std::string> known = mapper_names();
+  known.insert(known.begin(), "portfolio");
+  std::vector<std::string> names;
+  std::istringstream parts(text);
+  for (std::string name; std::getline(parts, name, ',');) {
+    if (std::ranges::find(known, name.substr(0, name.find('+'))) == known.end())
+      throw Error(ErrorKind::usage,
+                  fmt::format("--phases has '{}', none of {}", name.substr(0, 40), fmt::join(known, ", ")));
+    names.push_back(name);
+  }
+  if (names.size() != 3)
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("--phases is '{}', not three methods, for hosts, cores and GPUs", text.substr(0, 80)));
+  return {phase_named(names[0]), phase_named(names[1]), phase_named(names[2])};
+}
+
+/// Hosts by all traffic, then GPUs by device traffic; cores come last, near to the GPUs. The default stands beside it.
+PortfolioResult place_in_phases(const MappingProblem& problem, const Phases& phases,
+                                const std::string& names) {
+  const auto measured = [&](std::string name, Placement placement) {
+    const Metrics metrics = measure(problem, placement);
+    return MethodResult{.method = std::move(name), .placement = std::move(placement), .metrics = metrics};
+  };
+  PortfolioResult result;
+  result.methods.push_back(measured("default", by_rank_phase(problem)));
+  result.methods.push_back(
+      measured("phases", place_on_gpus(problem, phases.process_to_host(problem), phases.gpu_to_process)));
+  result.best = result.methods[1].metrics.hop_bytes < result.methods[0].metrics.hop_bytes ? 1 : 0;
+  result.chosen = 1;
+  result.reason = fmt::format("hosts, cores and GPUs by {}", names);
+  return result;
+}
+
 std::string map(const MapOptions& options, bool speaks) {
   const Routing routing = routing_named(options.routing);
   // The machine is found by all ranks together, before the first one alone goes on: what it reads may be of its host only.
@@ -170,8 +221,12 @@ std::string map(const MapOptions& options, bool speaks) {
                                .grid = pattern.grid,
                                .seed = options.fabric.seed,
                                .routing = routing};
-  const PortfolioResult result = place_by_portfolio(problem);
-  const PlacementPlan plan = plan_with_cores(problem, result.result().placement, found->machine);
+  const bool is_phased = !options.phases.empty();
+  const Phases phases = is_phased ? phases_named(options.phases) : Phases();
+  const PortfolioResult result =
+      is_phased ? place_in_phases(problem, phases, options.phases) : place_by_portfolio(problem);
+  const PlacementPlan plan =
+      plan_with_cores(problem, result.result().placement, found->machine, phases.process_to_core);
   const std::string json = json_text(problem, result, plan, options.links);
   if (!options.output.empty()) write_text_file(options.output, json);
   return options.as_json ? json : table_text(problem, result, plan, options.links);
@@ -188,6 +243,15 @@ Work declare_map(CLI::App& app) {
   app.add_option(
       "--probes", options->fabric.probes,
       "Measured costs (of probe --output) for a machine; without it, those that probe --save wrote");
+  app.add_option("--metric", options->fabric.metric,
+                 "What measured costs are: time (of a large message), latency, bandwidth, or level (the "
+                 "machine's, as if nothing were "
+                 "measured)")
+      ->capture_default_str();
+  app.add_option("--phases", options->phases,
+                 "Place in three phases, each by a method: hosts by all traffic, cores by host traffic, GPUs "
+                 "by device traffic, such as "
+                 "portfolio,portfolio,default");
   app.add_option("--nodes", options->fabric.nodes,
                  "The job's hosts in topology.conf or of scontrol, such as n[0-3]; without it, all, or "
                  "SLURM_JOB_NODELIST");

@@ -179,6 +179,37 @@ TEST(ThreePhases, ReplaceEachPhaseByItself) {
       place_in_three_phases(problem, slots, slots, {.process_to_core = by_rank_phase});
   EXPECT_EQ(gpus_only.core_of_rank, (std::vector<int>{0, 1, 2, 3}));
   EXPECT_NE(gpus_only.gpu_of_rank, (std::vector<int>{0, 1, 2, 3}));
+
+  const Fabric hosts = simulated_fabric({.hosts = 2, .slots_per_host = 2});
+  const Fabric two = simulated_fabric({.kind = SimulatedKind::flat, .hosts = 1, .slots_per_host = 2});
+  const auto last_rank_first = [](const MappingProblem& /*problem*/) { return Placement({3, 2, 1, 0}, 4); };
+  const ThreePhasePlacement reversed = place_in_three_phases(
+      {.traffic = traffic, .fabric = hosts, .grid = {}}, two, two, {.process_to_host = last_rank_first});
+  EXPECT_EQ(reversed.host_of_rank, (std::vector<int>{1, 1, 0, 0}));
+}
+
+TEST(ThreePhases, ChooseGpusInsideHosts) {
+  const Traffic traffic(4, {{0, 3, {}, {100, 1}}, {1, 2, {}, {100, 1}}, {0, 1, {900, 1}, {}}});
+  const Fabric slots = four_slots();
+  const Placement in_one =
+      place_on_gpus({.traffic = traffic, .fabric = slots, .grid = {}}, Placement::by_rank(4, 4));
+  EXPECT_EQ(slots.cost(in_one.slot_of(0), in_one.slot_of(3)), 1U);
+  EXPECT_EQ(slots.cost(in_one.slot_of(1), in_one.slot_of(2)), 1U);
+
+  // Two hosts with the same four slots, of which ranks 0 and 3 take two each that are far from each other.
+  const FabricHost host = slots.host(0);
+  const Fabric hosts({.description = "",
+                      .hosts = {host, host},
+                      .host_costs = {0, 20, 20, 0},
+                      .slot_hosts = {},
+                      .network = nullptr,
+                      .endpoints = {}});
+  const Placement far({4, 0, 1, 5}, 8);
+  const Placement near = place_on_gpus({.traffic = traffic, .fabric = hosts, .grid = {}}, far);
+  for (int rank = 0; rank < 4; ++rank)
+    EXPECT_EQ(hosts.host_of(near.slot_of(rank)), hosts.host_of(far.slot_of(rank))) << rank;
+  EXPECT_EQ(hosts.cost(near.slot_of(0), near.slot_of(3)), 1U);
+  EXPECT_EQ(hosts.cost(near.slot_of(1), near.slot_of(2)), 1U);
 }
 
 TEST(TransferTime, SharesLinksFairly) {

@@ -156,6 +156,32 @@ TEST(Probes, MakeFarHostsCostMore) {
   EXPECT_NEAR(fabric.cost(0, 1), 80, 8);
 }
 
+TEST(Probes, CostByLatencyOrBandwidth) {
+  Probes probes = probes_of({"a", "b", "c"});
+  for (ProbedPair& pair : probes.pairs) {
+    const bool is_with_last = pair.from == 2 || pair.to == 2;
+    pair.latency_us.front() = is_with_last ? 40 : 2;
+    pair.gb_per_s.back() = is_with_last ? 50 : 10;
+  }
+  // 2 us and 100 us for 1 MB between the first two, 40 us and 20 us with the last one.
+  const Fabric latency = fabric_from_probes(probes, LinkMetric::latency);
+  EXPECT_EQ(latency.cost(0, 1), 10U);
+  EXPECT_NEAR(latency.cost(0, 2), 200, 20);
+  EXPECT_EQ(latency.description(), "latency probed, 3 ranks on 3 hosts");
+  const Fabric bandwidth = fabric_from_probes(probes, LinkMetric::bandwidth);
+  EXPECT_NEAR(bandwidth.cost(0, 1), 50, 5);
+  EXPECT_EQ(bandwidth.cost(0, 2), 10U);
+  const Fabric time = fabric_from_probes(probes);
+  EXPECT_NEAR(time.cost(0, 1), 17, 1.7);
+  EXPECT_EQ(time.cost(1, 2), 10U);
+  try {
+    static_cast<void>(fabric_from_probes(probes, LinkMetric::level));
+    FAIL() << "probes know no levels";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+  }
+}
+
 TEST(Probes, AreDescribedBySenders) {
   Probes probes = probes_of({"a", "b"});
   probes.pairs[1].gb_per_s.back() = 4;
@@ -212,6 +238,13 @@ TEST(MeasuredLinks, MakeAFabricOfAJobOnTheSameHosts) {
   EXPECT_EQ(uneven.host_of(0), uneven.host_of(2));
   EXPECT_NEAR(uneven.cost(0, 3), 10 * uneven.cost(0, 1), uneven.cost(0, 1));
   EXPECT_NE(uneven.network(), nullptr) << "what links carry is still known";
+  const Fabric latency = fabric_from_machine(machine, slow, "p.json", LinkMetric::latency);
+  EXPECT_EQ(latency.description(),
+            "latency measured by p.json for 5 of 6 pairs of ranks, 4 ranks on 3 hosts");
+  EXPECT_EQ(latency.cost(0, 3), latency.cost(0, 1)) << "only the bandwidth of c is less";
+  const Fabric level = fabric_from_machine(machine, slow, "p.json", LinkMetric::level);
+  EXPECT_EQ(level.description(), fabric_from_machine(machine).description());
+  EXPECT_EQ(level.cost(0, 3), fabric_from_machine(machine).cost(0, 3));
 }
 
 TEST(MeasuredLinks, ScaleNominalCostsWhereTheyLack) {

@@ -146,6 +146,12 @@ TEST_F(TopoToolFiles, ProbesAJobAndMapsOntoWhatItMeasured) {
   const Ended mapped = tool(fmt::format("map --pattern 2d-2x1 --fabric probed:{}", probes));
   EXPECT_EQ(mapped.exit_code, 0) << mapped.output;
   EXPECT_NE(mapped.output.find("probed, 2 ranks on 1 host"), std::string::npos) << mapped.output;
+  const Ended latency = tool(fmt::format("map --pattern 2d-2x1 --fabric probed:{} --metric latency", probes));
+  EXPECT_EQ(latency.exit_code, 0) << latency.output;
+  EXPECT_NE(latency.output.find("latency probed, 2 ranks on 1 host"), std::string::npos) << latency.output;
+  const Ended level = tool(fmt::format("map --pattern 2d-2x1 --fabric probed:{} --metric level", probes));
+  EXPECT_EQ(level.exit_code, 2);
+  EXPECT_NE(level.output.find("probes tell no levels"), std::string::npos) << level.output;
 }
 
 TEST_F(TopoToolFiles, MapsOntoTheJobByWhatWasMeasured) {
@@ -166,6 +172,27 @@ TEST_F(TopoToolFiles, MapsOntoTheJobByWhatWasMeasured) {
   const Ended broken = tool_on(2, fmt::format("map --pattern 2d-2x1 --probes {}", file("b.json", "{}")));
   EXPECT_EQ(broken.exit_code, 2);
   EXPECT_EQ(occurrences(broken.output, "b.json: it holds no probes"), 1) << broken.output;
+}
+
+TEST_F(TopoToolFiles, PlacesInThreePhasesByAnyMethod) {
+  const std::string traffic = file("t.csv",
+                                   "from,to,host_bytes,host_messages,device_bytes,device_messages\n"
+                                   "0,2,0,0,1000,1\n1,3,0,0,1000,1\n0,1,1,1,0,0\n");
+  const auto hosts_of_ranks = [&](const std::string& phases) {
+    const Ended mapped = tool(fmt::format(
+        "map --traffic {} --fabric fat-tree --slots-per-host 2 --json --phases {}", traffic, phases));
+    EXPECT_EQ(mapped.exit_code, 0) << mapped.output;
+    const auto json = nlohmann::json::parse(mapped.output);
+    EXPECT_EQ(json.at("method"), "phases");
+    EXPECT_EQ(json.at("reason"), "hosts, cores and GPUs by " + phases);
+    std::vector<int> hosts;
+    for (const auto& rank : json.at("ranks")) hosts.push_back(rank.at("host").get<int>());
+    return hosts;
+  };
+  const std::vector<int> together = hosts_of_ranks("portfolio,portfolio,portfolio");
+  EXPECT_EQ(together[0], together[2]);
+  EXPECT_EQ(together[1], together[3]);
+  EXPECT_EQ(hosts_of_ranks("default,portfolio,greedy"), (std::vector<int>{0, 0, 1, 1}));
 }
 
 TEST_F(TopoToolFiles, ShowsWhatAProgramSent) {
@@ -229,6 +256,13 @@ TEST_F(TopoToolFiles, EndsWithTwoAndOneMessageOnBadInput) {
       {"map --pattern 2d-2x2 --fabric flat --slots-per-host 0", "'0' is not a whole number from 1 to 131072"},
       {"map --pattern 2d-2x2 --fabric flat --slots-per-host many", "--slots-per-host"},
       {"map --pattern 2d-2x2", "4 ranks don't fit in 1 slot"},
+      {"map --pattern 2d-2x2 --fabric flat --phases default,default",
+       "not three methods, for hosts, cores and GPUs"},
+      {"map --pattern 2d-2x2 --fabric flat --phases default,default,best",
+       "--phases has 'best', none of portfolio, default, "},
+      {"map --pattern 2d-2x2 --fabric flat --metric speed",
+       "'speed', none of time, latency, bandwidth, level"},
+      {"map --pattern 2d-2x2 --fabric flat --metric latency", "--metric latency needs measured figures"},
       {"map --patern 2d-2x2", "unknown option '--patern', did you mean '--pattern'?"},
       {"map --patern=2d-4x4x4-weighted-corners", "', did you mean '--pattern'?"},
       {"map --fabric flat --traffic " + bad_traffic, bad_traffic + ":1: the header is 'from,to' instead of"},

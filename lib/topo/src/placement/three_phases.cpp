@@ -119,6 +119,30 @@ ThreePhasePlacement place_in_three_phases(const MappingProblem& problem, const F
   return placed;
 }
 
+Placement place_on_gpus(const MappingProblem& problem, const Placement& placement, const Phase& phase) {
+  const Fabric& fabric = problem.fabric;
+  if (placement.slot_count() != fabric.slot_count())
+    throw Error(ErrorKind::input,
+                fmt::format("a placement in {} on a fabric of {}", counted(placement.slot_count(), "slot"),
+                            counted(fabric.slot_count(), "slot")));
+  std::vector<std::vector<int>> ranks_of(static_cast<std::size_t>(fabric.host_count()));
+  for (int rank = 0; rank < placement.rank_count(); ++rank)
+    ranks_of[fabric.host_of(placement.slot_of(rank))].push_back(rank);
+  std::vector<int> slot_of_rank(static_cast<std::size_t>(placement.rank_count()), 0);
+  for (int host = 0; host < fabric.host_count(); ++host) {
+    if (ranks_of[host].empty()) continue;
+    const Fabric slots({.description = fabric.host(host).name,
+                        .hosts = {fabric.host(host)},
+                        .host_costs = {0},
+                        .slot_hosts = {},
+                        .network = nullptr,
+                        .endpoints = {}});
+    place_within(problem, ranks_of[host], Memory::device, slots, phase, slot_of_rank);
+    for (const int rank : ranks_of[host]) slot_of_rank[rank] = fabric.slots_of(host)[slot_of_rank[rank]];
+  }
+  return {std::move(slot_of_rank), fabric.slot_count()};
+}
+
 std::vector<Figure<CoreShare>> place_on_cores(const MappingProblem& problem, const Placement& placement,
                                               const Machine& machine, const Phase& phase) {
   if (placement.slot_count() != machine.rank_count())

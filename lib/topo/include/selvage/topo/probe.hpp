@@ -105,9 +105,21 @@ inline constexpr int max_probed_ranks = 256;
 /// Tables for people, ending in a newline.
 [[nodiscard]] std::string describe(const Probes& probes);
 
-/// Ranks' places, slot i being rank i's; costs are the times of a message of the largest size, the least being 10. Places
-/// whose times differ by less than a tenth count as equally far: so much is noise.
-[[nodiscard]] Fabric fabric_from_probes(const Probes& probes);
+/// What measured places cost, after Faraji's three metrics: latency, bandwidth, and the level at which places are joined.
+enum class LinkMetric {
+  time,       ///< of a message of the largest size: latency and bandwidth together
+  latency,    ///< of a message of the smallest size: for programs of many small messages
+  bandwidth,  ///< of the largest size, without the latency: for programs of few large ones
+  level,      ///< what MachineCosts says, whatever was measured
+};
+[[nodiscard]] std::string_view to_string(LinkMetric metric);
+/// \throws Error{usage} that lists what there is
+[[nodiscard]] LinkMetric parse_link_metric(std::string_view text);
+
+/// Ranks' places, slot i being rank i's; costs are times, the least being 10. Places whose times differ by less than a tenth count as
+/// equally far: so much is noise.
+/// \throws Error{usage} for LinkMetric::level, which probes don't know
+[[nodiscard]] Fabric fabric_from_probes(const Probes& probes, LinkMetric metric = LinkMetric::time);
 
 /// A link as measured.
 struct MeasuredLink {
@@ -151,6 +163,7 @@ class MeasuredLinks {
 /// \param name  what the fabric's description calls the probes, such as their file's name
 /// \throws Error{input} as fabric_from_machine() does
 [[nodiscard]] Fabric fabric_from_machine(const Machine& machine, const Probes& probes,
-                                         const std::string& name, const MachineCosts& costs = {});
+                                         const std::string& name, LinkMetric metric = LinkMetric::time,
+                                         const MachineCosts& costs = {});
 
 }  // namespace selvage::topo

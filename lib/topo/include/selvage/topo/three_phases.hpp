@@ -41,6 +41,12 @@ struct ThreePhasePlacement {
 [[nodiscard]] ThreePhasePlacement place_in_three_phases(const MappingProblem& problem, const Fabric& cores,
                                                         const Fabric& gpus, const Phases& phases = {});
 
+/// The third phase alone, for fabrics whose slots are GPUs: ranks stay on their hosts, where device traffic alone chooses among the slots.
+/// Not collective.
+/// \throws Error{input} when the placement isn't of the fabric's slots
+[[nodiscard]] Placement place_on_gpus(const MappingProblem& problem, const Placement& placement,
+                                      const Phase& phase = portfolio_phase);
+
 /// The second phase alone, for ranks that have their slots of fabric_from_machine(): divides the cores of each physical
 /// host evenly among the ranks in it, shares that are near to each other going to ranks that exchange the most from host
 /// memory. Ranks whose GPUs are near to some of the cores stay on those, if there are enough. Not collective.

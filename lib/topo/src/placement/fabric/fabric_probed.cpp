@@ -5,8 +5,10 @@
 #include <selvage/topo/probe.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -15,6 +17,8 @@
 
 namespace selvage::topo {
 namespace {
+
+constexpr std::array<std::string_view, 4> metric_names{"time", "latency", "bandwidth", "level"};
 
 /// Seconds of a message between two ranks.
 class Times {
@@ -92,11 +96,26 @@ struct Measured {
   double seconds_per_cost = 0;  ///< of a fabric with nominal costs; the mean
 };
 
-double seconds_of(double latency_us, double gb_per_s, std::size_t bytes) {
-  return latency_us * 1e-6 + static_cast<double>(bytes) / gb_per_s * 1e-9;
+double seconds_of(const MeasuredLink& link, std::size_t bytes, LinkMetric metric) {
+  const double latency = link.latency_us * 1e-6;
+  const double transfer = static_cast<double>(bytes) / link.gb_per_s * 1e-9;
+  switch (metric) {
+    case LinkMetric::latency:
+      return latency;
+    case LinkMetric::bandwidth:
+      return transfer;
+    default:
+      return latency + transfer;
+  }
 }
 
-Measured measure(const Machine& machine, const Probes& probes, const Fabric& nominal, Times& times) {
+/// Before "measured" in a description.
+std::string measured_what(LinkMetric metric) {
+  return metric == LinkMetric::time ? "" : fmt::format("{} ", to_string(metric));
+}
+
+Measured measure(const Machine& machine, const Probes& probes, LinkMetric metric, const Fabric& nominal,
+                 Times& times) {
   const MeasuredLinks links(machine, probes);
   Measured measured;
   for (int a = 0; a < machine.rank_count(); ++a) {
@@ -105,8 +124,8 @@ Measured measure(const Machine& machine, const Probes& probes, const Fabric& nom
       const auto there = links.between(a, b);
       const auto back = links.between(b, a);
       if (!there || !back) continue;
-      times.at(a, b) = seconds_of(there->latency_us, there->gb_per_s, probes.bandwidth_bytes.back());
-      times.at(b, a) = seconds_of(back->latency_us, back->gb_per_s, probes.bandwidth_bytes.back());
+      times.at(a, b) = seconds_of(*there, probes.bandwidth_bytes.back(), metric);
+      times.at(b, a) = seconds_of(*back, probes.bandwidth_bytes.back(), metric);
       const double ratio = times.between(a, b) / nominal.cost(a, b);
       measured.seconds_per_cost +=
           (ratio - measured.seconds_per_cost) / static_cast<double>(++measured.pairs);
@@ -126,12 +145,25 @@ void complete(Times& times, const Fabric& nominal, double seconds_per_cost) {
 
 }  // namespace
 
-Fabric fabric_from_probes(const Probes& probes) {
+std::string_view to_string(LinkMetric metric) {
+  return metric_names[static_cast<std::size_t>(metric)];
+}
+LinkMetric parse_link_metric(std::string_view text) {
+  const auto found = std::ranges::find(metric_names, text);
+  if (found != metric_names.end()) return static_cast<LinkMetric>(found - metric_names.begin());
+  throw Error(ErrorKind::usage, fmt::format("the metric is '{}', none of {}", text.substr(0, 40),
+                                            fmt::join(metric_names, ", ")));
+}
+
+Fabric fabric_from_probes(const Probes& probes, LinkMetric metric) {
+  if (metric == LinkMetric::level)
+    throw Error(ErrorKind::usage, "probes tell no levels: a machine does (job, job-gpus or machine:FILE)");
   if (probes.hosts.empty()) throw Error(ErrorKind::input, "probes of no ranks make no fabric");
   Times times(probes.rank_count());
   for (const ProbedPair& pair : probes.pairs)
     times.at(pair.from, pair.to) =
-        seconds_of(pair.latency_us.front(), pair.gb_per_s.back(), probes.bandwidth_bytes.back());
+        seconds_of({.latency_us = pair.latency_us.front(), .gb_per_s = pair.gb_per_s.back()},
+                   probes.bandwidth_bytes.back(), metric);
   std::vector<NamedHost> hosts;
   for (int rank = 0; rank < probes.rank_count(); ++rank) {
     const std::string& name = probes.hosts[static_cast<std::size_t>(rank)];
@@ -139,16 +171,17 @@ Fabric fabric_from_probes(const Probes& probes) {
     if (host == hosts.end()) host = hosts.insert(host, {.name = name, .ranks = {}});
     host->ranks.push_back(rank);
   }
-  return timed_fabric(
-      times, hosts, probes.rank_count(),
-      fmt::format("probed, {} on {}", counted(probes.rank_count(), "rank"), counted(hosts.size(), "host")));
+  return timed_fabric(times, hosts, probes.rank_count(),
+                      fmt::format("{}probed, {} on {}", measured_what(metric),
+                                  counted(probes.rank_count(), "rank"), counted(hosts.size(), "host")));
 }
 
 Fabric fabric_from_machine(const Machine& machine, const Probes& probes, const std::string& name,
-                           const MachineCosts& costs) {
+                           LinkMetric metric, const MachineCosts& costs) {
   Fabric nominal = fabric_from_machine(machine, costs);
+  if (metric == LinkMetric::level) return nominal;
   Times times(machine.rank_count());
-  const Measured measured = measure(machine, probes, nominal, times);
+  const Measured measured = measure(machine, probes, metric, nominal, times);
   if (measured.pairs == 0) return nominal;
   complete(times, nominal, measured.seconds_per_cost);
   std::vector<NamedHost> hosts;
@@ -159,7 +192,7 @@ Fabric fabric_from_machine(const Machine& machine, const Probes& probes, const s
   const std::string part =
       measured.pairs == all ? "" : fmt::format(" for {} of {} pairs of ranks", measured.pairs, all);
   return timed_fabric(times, hosts, machine.rank_count(),
-                      fmt::format("measured by {}{}, {} on {}", name, part,
+                      fmt::format("{}measured by {}{}, {} on {}", measured_what(metric), name, part,
                                   counted(machine.rank_count(), "rank"), counted(hosts.size(), "host")),
                       tree_of_hosts(machine));
 }
