@@ -241,8 +241,9 @@ Measured measure(const Context& context, ElementType type, ReduceOperation opera
       return measure_type<std::int32_t>(context, operation, bytes);
     case ElementType::int64:
       return measure_type<std::int64_t>(context, operation, bytes);
+    default:
+      throw Error(ErrorKind::usage, fmt::format("{} isn't measured", to_string(type)));
   }
-  throw Error(ErrorKind::usage, "an element type without a name");
 }
 
 }  // namespace selvage::tune

@@ -62,6 +62,8 @@ std::uint16_t nearest_bits(double value) {
 }
 
 template <class T>
+inline constexpr bool is_half = std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>;
+template <class T>
 inline constexpr int fraction_bits_of = std::is_same_v<T, Half> ? 10 : 7;
 
 /// Half the distance between neighbours at some magnitude: the most that rounding to a 16-bit type does.
@@ -93,18 +95,20 @@ const std::vector<float>& values_of_all_bits() {
 
 template <class T>
 auto widened(T value) {
-  if constexpr (sizeof(T) == 2) {
+  if constexpr (is_half<T>) {
     return values_of_all_bits<fraction_bits_of<T>>()[value.bits];
+  } else if constexpr (std::is_integral_v<T> && sizeof(T) < 4) {
+    return static_cast<std::int32_t>(value);
   } else {
     return value;
   }
 }
 template <class T, class A>
 T rounded(A value) {
-  if constexpr (sizeof(T) == 2) {
+  if constexpr (is_half<T>) {
     return T{nearest_bits<fraction_bits_of<T>>(value)};
   } else {
-    return value;
+    return static_cast<T>(value);
   }
 }
 
@@ -196,13 +200,13 @@ Neighbourhood neighbourhood_at(ReduceOperation operation, int ranks, std::int64_
   }
   using Combined = decltype(widened(T()));
   long double bound = magnitude * ranks * std::numeric_limits<Combined>::epsilon();
-  if constexpr (sizeof(T) == 2) bound += roundoff_of<T>(std::fabs(exact) + bound);
+  if constexpr (is_half<T>) bound += roundoff_of<T>(std::fabs(exact) + bound);
   return {exact, static_cast<double>(bound)};
 }
 template <class T>
 bool is_in(const Neighbourhood& neighbourhood, T result) {
   const auto found = static_cast<long double>(widened(result));
-  if constexpr (sizeof(T) == 2) {
+  if constexpr (is_half<T>) {
     if (std::isinf(found))
       return std::signbit(found) == std::signbit(neighbourhood.exact) &&
              may_overflow<T>(std::fabs(neighbourhood.exact) + neighbourhood.bound);

@@ -10,8 +10,10 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -136,6 +138,21 @@ TEST_P(AllreduceConformance, OfInt32) {
 }
 TEST_P(AllreduceConformance, OfInt64) {
   expect_right_for_all<std::int64_t>();
+}
+
+/// Unsigned and short ones: both ends of their range, sums that wrap, averages that don't where 32 bits hold the sum.
+TEST_P(AllreduceConformance, OfOtherIntegers) {
+  const auto expect_right_for_some = [this]<class... T>(std::type_identity<T>...) {
+    for (const Operation operation :
+         {Operation::sum, Operation::average, Operation::min, Operation::max, Operation::product}) {
+      (expect_right<T>(operation, 1003, 1, 1), ...);
+    }
+    (expect_right<T>(Operation::sum, 5, 0, 1), ...);
+  };
+  expect_right_for_some(std::type_identity<std::uint32_t>(), std::type_identity<std::uint64_t>(),
+                        std::type_identity<std::int16_t>(), std::type_identity<std::uint16_t>(),
+                        std::type_identity<std::int8_t>(), std::type_identity<std::uint8_t>());
+  expect_right<std::uint8_t>(Operation::max, 700'001, 3, 1);
 }
 
 /// Back to back, of different sizes, one started before the other is finished.

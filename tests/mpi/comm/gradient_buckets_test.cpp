@@ -140,6 +140,22 @@ TEST_F(GradientBucketsTest, AreReducedInPlaceWhereGradientsFollowEachOther) {
   }
 }
 
+TEST_F(GradientBucketsTest, ReduceAllViewsInOneCall) {
+  const Model model(false);
+  for (const Operation operation : {Operation::sum, Operation::min, Operation::product}) {
+    GradientBuckets buckets(space_, context_, {.operation = operation, .bucket_bytes = 4000},
+                            model.gradients);
+    for (int number = 0; number < 3; ++number) {
+      for (int gradient = 0; gradient < model.count(); ++gradient)
+        model.fill(gradient, context_.rank(), number);
+      buckets.run(space_);
+      space_.fence();
+      buckets.check();
+      ASSERT_EQ(model.first_wrong(operation, context_.size(), number), -1) << "step " << number;
+    }
+  }
+}
+
 TEST_F(GradientBucketsTest, MayLieDifferentlyInEachRanksMemory) {
   for (const int first : {0, 1}) {
     const Model model(context_.rank() % 2 == first);

@@ -49,6 +49,22 @@ const LoadedAllreduceTable& allreduce_table(ContextState& context, std::string_v
       "allreduce table", [&] { return std::make_shared<LoadedAllreduceTable>(load(context, operation)); });
 }
 
+namespace {
+
+/// As which type it was measured: the sign makes no difference.
+ElementType measured_as(ElementType type) {
+  switch (type) {
+    case ElementType::uint32:
+      return ElementType::int32;
+    case ElementType::uint64:
+      return ElementType::int64;
+    default:
+      return type;
+  }
+}
+
+}  // namespace
+
 AllreduceJob allreduce_job(const topo::Machine& machine, bool on_host, ElementType type) {
   bool share_cores = false;
   for (int rank = 0; rank < machine.rank_count(); ++rank)
@@ -58,7 +74,7 @@ AllreduceJob allreduce_job(const topo::Machine& machine, bool on_host, ElementTy
           .ranks_per_host = ranks_per_host(machine),
           .ranks_share_cores = share_cores,
           .memory = on_host ? "host" : "gpu",
-          .type = std::string(to_string(type))};
+          .type = std::string(to_string(measured_as(type)))};
 }
 
 }  // namespace selvage::detail

@@ -32,9 +32,7 @@ std::string name_of(const Elements& elements) {
 /// "10 fp64", "3 complex fp32".
 std::string values_of(const Elements& elements) {
   if (elements.count < 0) return "which has gaps";
-  const std::string_view kind = elements.kind == ValueKind::complex_number     ? "complex "
-                                : elements.kind == ValueKind::unsigned_integer ? "unsigned "
-                                                                               : "";
+  const std::string_view kind = elements.kind == ValueKind::complex_number ? "complex " : "";
   return fmt::format("{} {}{}", elements.count / elements.per_value(), kind, to_string(elements.type));
 }
 
@@ -121,14 +119,10 @@ void CollectivePlan::require_sound(const Executor& executor, const AllreduceOpti
 }
 
 void CollectivePlan::require_meaning(ReduceOperation operation) const {
-  const bool is_sum = operation == ReduceOperation::sum;
-  if (elements_.kind == ValueKind::complex_number && !is_sum && operation != ReduceOperation::average)
+  const bool is_known = operation == ReduceOperation::sum || operation == ReduceOperation::average;
+  if (elements_.kind == ValueKind::complex_number && !is_known)
     throw Error(ErrorKind::unsupported,
                 fmt::format("{} holds complex numbers: sum and average combine them, {} doesn't",
-                            name_of(elements_), to_string(operation)));
-  if (elements_.kind == ValueKind::unsigned_integer && !is_sum && operation != ReduceOperation::product)
-    throw Error(ErrorKind::unsupported,
-                fmt::format("{} holds unsigned integers: sum and product combine them, {} doesn't",
                             name_of(elements_), to_string(operation)));
 }
 

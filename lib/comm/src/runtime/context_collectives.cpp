@@ -75,6 +75,7 @@ std::vector<T> ContextState::gather(const T& mine, std::string_view operation) {
   wait_collective(request, buffers, operation);
   return std::move(buffers->all);
 }
+template std::vector<std::int64_t> ContextState::gather(const std::int64_t&, std::string_view);
 template std::vector<SharedRange> ContextState::gather(const SharedRange&, std::string_view);
 template std::vector<std::array<char, 128>> ContextState::gather(const std::array<char, 128>&,
                                                                  std::string_view);

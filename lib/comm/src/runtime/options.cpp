@@ -33,9 +33,12 @@ constexpr std::array placements{std::pair{QueuePlacement::host, "host"sv},
                                 std::pair{QueuePlacement::device, "device"sv}};
 
 constexpr std::array element_types{
-    std::pair{ElementType::fp64, "fp64"sv},   std::pair{ElementType::fp32, "fp32"sv},
-    std::pair{ElementType::fp16, "fp16"sv},   std::pair{ElementType::bf16, "bf16"sv},
-    std::pair{ElementType::int32, "int32"sv}, std::pair{ElementType::int64, "int64"sv}};
+    std::pair{ElementType::fp64, "fp64"sv},     std::pair{ElementType::fp32, "fp32"sv},
+    std::pair{ElementType::fp16, "fp16"sv},     std::pair{ElementType::bf16, "bf16"sv},
+    std::pair{ElementType::int32, "int32"sv},   std::pair{ElementType::int64, "int64"sv},
+    std::pair{ElementType::uint32, "uint32"sv}, std::pair{ElementType::uint64, "uint64"sv},
+    std::pair{ElementType::int16, "int16"sv},   std::pair{ElementType::uint16, "uint16"sv},
+    std::pair{ElementType::int8, "int8"sv},     std::pair{ElementType::uint8, "uint8"sv}};
 constexpr std::array reduce_operations{
     std::pair{ReduceOperation::sum, "sum"sv}, std::pair{ReduceOperation::average, "average"sv},
     std::pair{ReduceOperation::min, "min"sv}, std::pair{ReduceOperation::max, "max"sv},

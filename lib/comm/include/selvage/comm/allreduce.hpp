@@ -7,12 +7,13 @@ namespace selvage {
 /// Combines a View's elements over all ranks of a Context, in place or from another View: afterwards every rank holds
 /// `operation(rank 0's, rank 1's, ...)` of each element.
 ///
-/// Elements are combined in rank order, 16-bit ones in fp32, and rounded once, so that the bits depend on neither
+/// Elements are combined in rank order, 16-bit floats in fp32, and rounded once, so that the bits depend on neither
 /// algorithm nor size nor timing, and are the same on all ranks. AllreduceOptions::allow_reordering allows another order, on which
 /// they depend.
 ///
-/// Values: double, float, 16-bit floats (Half, Bfloat16, Kokkos' own), integers of 32 and 64 bits, and complex numbers of double or
-/// float (Kokkos' and std's). Complex numbers have sum and average, unsigned integers sum and product.
+/// Values: double, float, 16-bit floats (Half, Bfloat16, Kokkos' own), integers of 8 to 64 bits, and complex numbers of double or
+/// float (Kokkos' and std's). Complex numbers have sum and average. CustomAllreduce takes other values and operations, GradientBuckets
+/// several Views.
 ///
 /// Source: Faraji, thesis ch. 3 and 4; Temucin et al. (Selvage mechanisms B1 to B5, B7), with epochs
 /// for their toggled flags.

@@ -5,7 +5,8 @@
 
 namespace selvage {
 
-/// How the elements of all ranks become one. Integers wrap; their average is divided towards zero.
+/// How the elements of all ranks become one. Integers wrap; their average is divided towards zero. Those of 8 and 16 bits are combined
+/// in 32 bits: a sum wraps where it is stored, an average never.
 enum class ReduceOperation { sum, average, min, max, product };
 
 /// How an allreduce moves its bytes. Those in rank order all give the same bits; the others need

@@ -9,8 +9,9 @@
 
 namespace selvage {
 
-/// What a reduction's elements are. 16-bit types are added up in fp32 and rounded once, to nearest even.
-enum class ElementType { fp64, fp32, fp16, bf16, int32, int64 };
+/// What a reduction's elements are. 16-bit floating-point types are combined in fp32 and rounded once, to nearest even. Integers of
+/// 8 and 16 bits are combined in 32 bits.
+enum class ElementType { fp64, fp32, fp16, bf16, int32, int64, uint32, uint64, int16, uint16, int8, uint8 };
 
 [[nodiscard]] std::string_view to_string(ElementType type);
 
@@ -18,10 +19,15 @@ enum class ElementType { fp64, fp32, fp16, bf16, int32, int64 };
   switch (type) {
     case ElementType::fp64:
     case ElementType::int64:
+    case ElementType::uint64:
       return 8;
     case ElementType::fp32:
     case ElementType::int32:
+    case ElementType::uint32:
       return 4;
+    case ElementType::int8:
+    case ElementType::uint8:
+      return 1;
     default:
       return 2;
   }
@@ -37,9 +43,8 @@ namespace detail {
 
 /// What a value of a View is, beside one element.
 enum class ValueKind {
-  number,            ///< just that
-  complex_number,    ///< two elements; they are added, no more
-  unsigned_integer,  ///< a signed one in all but its order and its division
+  number,          ///< just that
+  complex_number,  ///< two elements; they are added, no more
 };
 
 /// A contiguous View as the elements it holds.

@@ -51,7 +51,8 @@ struct BucketReport {
 };
 
 /// Averages many Views over all ranks of a Context, in place, while later ones are still being computed: Views are fused
-/// into buckets, and a bucket is reduced as soon as its last View is ready.
+/// into buckets, and a bucket is reduced as soon as its last View is ready. run() does it for Views that are all there: an allreduce
+/// of several Views in one call, by any operation.
 ///
 /// In the first step nothing is known of the order in which gradients become ready: finish() reduces all of them, then
 /// buckets are made for the order of rank 0. In later steps gradients may become ready in any order, which may
@@ -98,6 +99,12 @@ class GradientBuckets {
   void ready(const Space& space, int gradient) {
     detail::KokkosExecutor<Space> executor(space);
     ready_on(executor, gradient);
+  }
+  /// ready() of every gradient, and finish().
+  template <class Space>
+  void run(const Space& space) {
+    detail::KokkosExecutor<Space> executor(space);
+    run_on(executor);
   }
   /// What `space` is given next sees the results of all buckets but the last, which travels on meanwhile: for work that
   /// needn't wait for it, as an update of parameters. finish() comes later; until then no bucket is exposed in reports.
@@ -159,6 +166,7 @@ class GradientBuckets {
                                                        const GradientBucketsOptions& options,
                                                        detail::BucketParts&& parts);
   void ready_on(detail::Executor& executor, int gradient);
+  void run_on(detail::Executor& executor);
   std::span<const int> finish_all_but_last_on(detail::Executor& executor);
   void finish_on(detail::Executor& executor);
 

@@ -41,7 +41,18 @@ void fold(ElementType type, ReduceOperation operation, std::span<const std::byte
 }
 
 ElementType accumulator_type(ElementType type) {
-  return element_bytes(type) == 2 ? ElementType::fp32 : type;
+  switch (type) {
+    case ElementType::fp16:
+    case ElementType::bf16:
+      return ElementType::fp32;
+    case ElementType::int16:
+    case ElementType::uint16:
+    case ElementType::int8:
+    case ElementType::uint8:
+      return ElementType::int32;
+    default:
+      return type;
+  }
 }
 
 void fold_on(ElementType type, ReduceOperation operation, std::span<const std::byte* const> inputs,

@@ -6,18 +6,25 @@
 
 #include <Kokkos_Macros.hpp>
 
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 
 namespace selvage::detail {
 
-/// In what elements are added up: 16-bit types in fp32.
 template <class T>
-using Accumulator = std::conditional_t<sizeof(T) == 2, float, T>;
+inline constexpr bool is_half = std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>;
+template <class T>
+inline constexpr bool is_short_integer = std::is_integral_v<T> && sizeof(T) < sizeof(std::int32_t);
+
+/// In what elements are combined: 16-bit floating-point types in fp32, short integers in 32 bits.
+template <class T>
+using Accumulator =
+    std::conditional_t<is_half<T>, float, std::conditional_t<is_short_integer<T>, std::int32_t, T>>;
 
 template <class T>
 KOKKOS_INLINE_FUNCTION Accumulator<T> to_accumulator(T value) {
-  if constexpr (sizeof(T) == 2) {
+  if constexpr (is_half<T>) {
     return to_float(value);
   } else {
     return value;
@@ -25,10 +32,10 @@ KOKKOS_INLINE_FUNCTION Accumulator<T> to_accumulator(T value) {
 }
 template <class T>
 KOKKOS_INLINE_FUNCTION T from_accumulator(Accumulator<T> value) {
-  if constexpr (sizeof(T) == 2) {
+  if constexpr (is_half<T>) {
     return from_float<T>(value);
   } else {
-    return value;
+    return static_cast<T>(value);
   }
 }
 
@@ -92,6 +99,18 @@ decltype(auto) with_arithmetic(ElementType type, ReduceOperation operation, cons
       return with(std::type_identity<std::int32_t>());
     case ElementType::int64:
       return with(std::type_identity<std::int64_t>());
+    case ElementType::uint32:
+      return with(std::type_identity<std::uint32_t>());
+    case ElementType::uint64:
+      return with(std::type_identity<std::uint64_t>());
+    case ElementType::int16:
+      return with(std::type_identity<std::int16_t>());
+    case ElementType::uint16:
+      return with(std::type_identity<std::uint16_t>());
+    case ElementType::int8:
+      return with(std::type_identity<std::int8_t>());
+    case ElementType::uint8:
+      return with(std::type_identity<std::uint8_t>());
     default:
       return with(std::type_identity<float>());
   }

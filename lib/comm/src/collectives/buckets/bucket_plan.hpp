@@ -23,6 +23,7 @@ class BucketPlan {
   BucketPlan(std::shared_ptr<ContextState> context, const GradientBucketsOptions& options,
              BucketParts&& parts);
 
+  [[nodiscard]] int gradients() const { return static_cast<int>(parts_.gradients.size()); }
   void ready(const Executor& compute, int gradient);
   [[nodiscard]] std::span<const int> finish_all_but_last(const Executor& compute);
   void finish(Executor& compute);

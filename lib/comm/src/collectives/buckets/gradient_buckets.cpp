@@ -21,6 +21,11 @@ void GradientBuckets::ready_on(detail::Executor& executor, int gradient) {
   const auto call = plan_->public_call();
   plan_->ready(executor, gradient);
 }
+void GradientBuckets::run_on(detail::Executor& executor) {
+  const auto call = plan_->public_call();
+  for (int gradient = 0; gradient < plan_->gradients(); ++gradient) plan_->ready(executor, gradient);
+  plan_->finish(executor);
+}
 std::span<const int> GradientBuckets::finish_all_but_last_on(detail::Executor& executor) {
   const auto call = plan_->public_call();
   return plan_->finish_all_but_last(executor);

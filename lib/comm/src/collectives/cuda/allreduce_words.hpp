@@ -79,6 +79,10 @@ template <class T, ReduceOperation operation, int most_ranks, class WordOf>
   return reinterpret_cast<const ElementWord&>(result);
 }
 
+/// Types that each kernel is compiled for once, whatever the ranks: the fewer kernels, the sooner a program is built and started.
+template <class T>
+inline constexpr bool is_rare = std::is_unsigned_v<T> || is_short_integer<T>;
+
 /// Calls `visit.operator()<T, operation, most_ranks>()` for what a program says at run time. An average is a sum that
 /// combine_words() divides.
 template <class Visit>
@@ -87,8 +91,10 @@ void with_kernel_arguments(const AllreduceProgram& program, const Visit& visit) 
       program.operation == ReduceOperation::average ? ReduceOperation::sum : program.operation;
   with_arithmetic(program.type, operation, [&]<class T, ReduceOperation known>() {
     if constexpr (known != ReduceOperation::average) {
-      if (program.ranks <= 2) return visit.template operator()<T, known, 2>();
-      if (program.ranks <= 4) return visit.template operator()<T, known, 4>();
+      if constexpr (!is_rare<T>) {
+        if (program.ranks <= 2) return visit.template operator()<T, known, 2>();
+        if (program.ranks <= 4) return visit.template operator()<T, known, 4>();
+      }
       visit.template operator()<T, known, most_allreduce_ranks>();
     }
   });

@@ -68,6 +68,8 @@ __global__ void __launch_bounds__(most_allreduce_threads)
 using GatherKernel = void (*)(AllreduceProgram);
 GatherKernel kernel_for(ElementType type) {
   switch (element_bytes(type)) {
+    case 1:
+      return &gather<std::uint8_t>;
     case 2:
       return &gather<std::uint16_t>;
     case 4:

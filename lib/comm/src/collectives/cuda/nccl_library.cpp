@@ -70,8 +70,12 @@ int number_of(ElementType type) {
       return 8;
     case ElementType::int32:
       return 2;
+    case ElementType::uint32:
+      return 3;
     case ElementType::int64:
       return 4;
+    case ElementType::uint64:
+      return 5;
     default:
       return 7;  // fp32
   }

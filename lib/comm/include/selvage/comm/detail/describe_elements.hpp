@@ -35,6 +35,18 @@ template <>
 struct ElementTypeOf<std::int32_t> : KnownElementType<ElementType::int32> {};
 template <>
 struct ElementTypeOf<std::int64_t> : KnownElementType<ElementType::int64> {};
+template <>
+struct ElementTypeOf<std::uint32_t> : KnownElementType<ElementType::uint32> {};
+template <>
+struct ElementTypeOf<std::uint64_t> : KnownElementType<ElementType::uint64> {};
+template <>
+struct ElementTypeOf<std::int16_t> : KnownElementType<ElementType::int16> {};
+template <>
+struct ElementTypeOf<std::uint16_t> : KnownElementType<ElementType::uint16> {};
+template <>
+struct ElementTypeOf<std::int8_t> : KnownElementType<ElementType::int8> {};
+template <>
+struct ElementTypeOf<std::uint8_t> : KnownElementType<ElementType::uint8> {};
 
 /// Kokkos' 16-bit types count as ours where they are 16 bits wide; elsewhere they are float.
 template <class T>
@@ -59,11 +71,22 @@ struct ElementsOfValue<Kokkos::complex<T>> {
 };
 template <std::floating_point T>
 struct ElementsOfValue<std::complex<T>> : ElementsOfValue<Kokkos::complex<T>> {};
-/// All integers of 32 and 64 bits, long long too.
+template <std::size_t bytes>
+struct IntegerOf;
+template <>
+struct IntegerOf<1> : std::type_identity<std::int8_t> {};
+template <>
+struct IntegerOf<2> : std::type_identity<std::int16_t> {};
+template <>
+struct IntegerOf<4> : std::type_identity<std::int32_t> {};
+template <>
+struct IntegerOf<8> : std::type_identity<std::int64_t> {};
+/// All integers by their width, long long and char too. Sums of bool would be something else.
 template <std::integral T>
-requires(sizeof(T) == 4 || sizeof(T) == 8) struct ElementsOfValue<T> {
-  using type = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
-  static constexpr ValueKind kind = std::is_signed_v<T> ? ValueKind::number : ValueKind::unsigned_integer;
+requires(!std::is_same_v<T, bool> && sizeof(T) <= 8) struct ElementsOfValue<T> {
+  using Signed = typename IntegerOf<sizeof(T)>::type;
+  using type = std::conditional_t<std::is_signed_v<T>, Signed, std::make_unsigned_t<Signed>>;
+  static constexpr ValueKind kind = ValueKind::number;
 };
 
 template <class View>
@@ -72,7 +95,7 @@ Elements describe_values(const View& view) {
   static_assert(Kokkos::is_view_v<View>, "selvage moves and reduces Kokkos::Views");
   static_assert(ElementTypeOf<typename Value::type>::is_known,
                 "values can be double, float, complex numbers of these, selvage::Half, selvage::Bfloat16, "
-                "Kokkos' half types, and integers of 32 or 64 bits");
+                "Kokkos' half types, and integers of 8 to 64 bits");
   Elements elements{
       .label = view.label(),
       .data = reinterpret_cast<std::byte*>(const_cast<typename View::non_const_value_type*>(view.data())),
@@ -99,9 +122,8 @@ Elements describe_values_in_place(const View& view) {
 
 template <class View>
 Elements describe_elements(const View& view) {
-  static_assert(ElementTypeOf<typename View::non_const_value_type>::is_known,
-                "elements can be double, float, selvage::Half, selvage::Bfloat16, Kokkos' half types, "
-                "int32_t or int64_t");
+  static_assert(ElementsOfValue<typename View::non_const_value_type>::kind == ValueKind::number,
+                "buckets and tiles are made of numbers, not of complex ones");
   return describe_values_in_place(view);
 }
 
