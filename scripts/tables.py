@@ -15,7 +15,7 @@ word last:
     fastest_but  names: of the other peers the one with the least time, with its name
     digits that count (3); percent = true: of one hundred
 
-A number is one such cell, in [numbers.NAME]. docs/results/*/results.md is all of a folder's records, as scripts/table.py prints them.
+A table with `simulated`, a file of selvage-topo simulate, has all of its cases. A number is one such cell, in [numbers.NAME]. docs/results/*/results.md is all of a folder's records, as scripts/table.py prints them.
 
 --check also wants every record in docs/results to be verified, and its commit in the history, but for what PyTorch alone made; and
 no measurement outside of tables and numbers, but for those in [[allowed]] (scripts/prose_numbers.py). scripts/plot.py tables draws
@@ -150,7 +150,27 @@ def cells(all_records, definition):
         yield texts
 
 
+def simulated_table(records_of_file):
+    """A row per case of `selvage-topo simulate`, a column per method."""
+    def percent(value):
+        return "" if value is None else f"{value:.1f}"
+
+    portfolios = [record for name, record in records_of_file.items() if name.endswith("/portfolio")]
+    methods = [name for name in dict.fromkeys(name for record in portfolios for name in record["peers"]) if name != "default"]
+    rows = [["pattern", "fabric", "ranks", "seeds", *methods, "portfolio", "worst", "link load, worst", "time", "choice"]]
+    rows.append(["---"] * len(rows[0]))
+    for record in portfolios:
+        rows.append([
+            *record["name"].split("/")[1:4], str(record["repetitions"]), *(percent(record["peers"].get(name)) for name in methods),
+            f"**{percent(record['value'])}**", percent(record["worst"]), percent(record.get("worst_link_load_percent")),
+            percent(record.get("time_percent")), record.get("remark", record["choice"]),
+        ])
+    return "".join("| " + " | ".join(row) + " |\n" for row in rows)
+
+
 def table(all_records, definition):
+    if "simulated" in definition:
+        return simulated_table(all_records.of(definition["simulated"]))
     columns = definition["columns"]
     lines = ["| " + " | ".join([definition.get("title", ""), *(column["title"] for column in columns)]) + " |"]
     lines.append("|---" * (len(columns) + 1) + "|")

@@ -119,6 +119,16 @@ class Tables(unittest.TestCase):
         self.assertEqual(len(self.found()), 1)
         self.assertIn("README.md:9: '7 us' comes from no record", self.found()[0])
 
+    def test_shows_all_cases_of_a_simulation(self):
+        case = {"name": "topo/ring/flat/8/portfolio", "value": 91.26, "worst": 95, "repetitions": 20, "time_percent": 88.0, "choice": "greedy",
+                "peers": {"default": 100.0, "greedy": 91.26}}
+        symmetric = {**case, "name": "topo/wrap/flat/8/portfolio", "peers": {"default": 100.0, "blocks": 99.0}, "remark": "nothing gained"}
+        shown = tables.simulated_table({record["name"]: record for record in (case, symmetric)})
+        self.assertEqual(shown.splitlines()[0],
+                         "| pattern | fabric | ranks | seeds | greedy | blocks | portfolio | worst | link load, worst | time | choice |")
+        self.assertEqual(shown.splitlines()[2], "| ring | flat | 8 | 20 | 91.3 |  | **91.3** | 95.0 |  | 88.0 | greedy |")
+        self.assertEqual(shown.splitlines()[3], "| wrap | flat | 8 | 20 |  | 99.0 | **91.3** | 95.0 |  | 88.0 | nothing gained |")
+
     def test_fails_in_a_clone_without_history(self):
         clone = self.root.parent / "clone"
         git(self.root.parent, "clone", "-q", "--depth", "1", f"file://{self.root}", str(clone))
