@@ -21,7 +21,7 @@ TOLERANCE = 1e-5
 
 
 class Random:
-    """apps/sgd/random.hpp"""
+    """apps/sgd/model/random.hpp"""
 
     def __init__(self, seed, stream):
         self.state = seed

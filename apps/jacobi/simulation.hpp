@@ -2,7 +2,7 @@
 
 #include "common/report.hpp"
 #include "common/session.hpp"
-#include "jacobi/settings.hpp"
+#include "jacobi/cli/settings.hpp"
 
 #include <selvage/comm/context.hpp>
 

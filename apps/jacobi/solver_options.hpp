@@ -1,6 +1,6 @@
 #pragma once
 
-#include "jacobi/settings.hpp"
+#include "jacobi/cli/settings.hpp"
 
 #include <selvage/comm/box.hpp>
 #include <selvage/comm/grid.hpp>

@@ -1,10 +1,10 @@
 #include "md/simulation.hpp"
 
-#include "md/lattice.hpp"
-#include "md/run_files.hpp"
+#include "md/io/run_files.hpp"
+#include "md/io/state_files/read_state.hpp"
+#include "md/physics/lattice.hpp"
+#include "md/physics/velocities.hpp"
 #include "md/simulations/make.hpp"
-#include "md/state_files/read_state.hpp"
-#include "md/velocities.hpp"
 
 #include <selvage/error.hpp>
 

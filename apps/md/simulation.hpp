@@ -2,8 +2,8 @@
 
 #include "common/report.hpp"
 #include "common/session.hpp"
-#include "md/settings.hpp"
-#include "md/state.hpp"
+#include "md/cli/settings.hpp"
+#include "md/io/state.hpp"
 
 #include <selvage/comm/context.hpp>
 

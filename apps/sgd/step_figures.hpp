@@ -1,7 +1,7 @@
 #pragma once
 
-#include "sgd/fixed_point.hpp"
-#include "sgd/space.hpp"
+#include "sgd/model/space.hpp"
+#include "sgd/sums/fixed_point.hpp"
 
 #include <cstdint>
 

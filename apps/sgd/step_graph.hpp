@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sgd/space.hpp"
+#include "sgd/model/space.hpp"
 
 #include <cstddef>
 #include <functional>

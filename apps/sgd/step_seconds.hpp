@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/breakdown.hpp"
-#include "sgd/settings.hpp"
+#include "sgd/cli/settings.hpp"
 #include "sgd/trainer.hpp"
 
 #include <selvage/comm/context.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "sgd/gradient_sum.hpp"
-#include "sgd/settings.hpp"
+#include "sgd/cli/settings.hpp"
 #include "sgd/step_figures.hpp"
+#include "sgd/sums/gradient_sum.hpp"
 
 #include <selvage/comm/context.hpp>
 

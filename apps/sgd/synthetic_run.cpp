@@ -2,7 +2,7 @@
 
 #include "common/output.hpp"
 #include "common/rank_sums.hpp"
-#include "sgd/resnet50.hpp"
+#include "sgd/model/resnet50.hpp"
 #include "sgd/synthetic.hpp"
 
 #include <fmt/format.h>

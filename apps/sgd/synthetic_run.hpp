@@ -2,8 +2,8 @@
 
 #include "common/report.hpp"
 #include "common/session.hpp"
-#include "sgd/settings.hpp"
-#include "sgd/space.hpp"
+#include "sgd/cli/settings.hpp"
+#include "sgd/model/space.hpp"
 
 #include <selvage/comm/context.hpp>
 

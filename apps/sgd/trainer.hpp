@@ -1,18 +1,18 @@
 #pragma once
 
 #include "common/breakdown.hpp"
-#include "sgd/batches.hpp"
-#include "sgd/bucket_histogram.hpp"
-#include "sgd/data_set.hpp"
-#include "sgd/gradient_pieces.hpp"
-#include "sgd/gradient_sum.hpp"
-#include "sgd/model.hpp"
-#include "sgd/schedule.hpp"
-#include "sgd/settings.hpp"
+#include "sgd/cli/settings.hpp"
+#include "sgd/io/batches.hpp"
+#include "sgd/io/data_set.hpp"
+#include "sgd/model/model.hpp"
+#include "sgd/model/schedule.hpp"
+#include "sgd/model/update.hpp"
+#include "sgd/model/velocities.hpp"
 #include "sgd/step_figures.hpp"
 #include "sgd/step_graph.hpp"
-#include "sgd/update.hpp"
-#include "sgd/velocities.hpp"
+#include "sgd/sums/bucket_histogram.hpp"
+#include "sgd/sums/gradient_pieces.hpp"
+#include "sgd/sums/gradient_sum.hpp"
 
 #include <selvage/comm/context.hpp>
 

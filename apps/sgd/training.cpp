@@ -2,8 +2,8 @@
 
 #include "common/progress.hpp"
 #include "common/rank_sums.hpp"
-#include "sgd/hdf5_samples.hpp"
-#include "sgd/idx_file.hpp"
+#include "sgd/io/hdf5_samples.hpp"
+#include "sgd/io/idx_file.hpp"
 #include "sgd/step_seconds.hpp"
 
 #include <selvage/counted.hpp>

@@ -2,8 +2,8 @@
 
 #include "common/report.hpp"
 #include "common/session.hpp"
-#include "sgd/run_files.hpp"
-#include "sgd/settings.hpp"
+#include "sgd/cli/settings.hpp"
+#include "sgd/io/run_files.hpp"
 #include "sgd/trainer.hpp"
 
 #include <selvage/comm/context.hpp>

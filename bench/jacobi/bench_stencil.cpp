@@ -1,7 +1,7 @@
 // The sweeps of jacobi against plain hand-written loops, in turns and with the same compiler flags.
 #include "../support/figure.hpp"
 #include "../support/mpi_main.hpp"
-#include "jacobi/sweep.hpp"
+#include "jacobi/physics/sweep.hpp"
 
 #include <selvage/error.hpp>
 

@@ -8,9 +8,9 @@
 #include "../support/on_host.hpp"
 #include "md/engine.hpp"
 #include "md/ghosts/rank_ghosts.hpp"
-#include "md/lattice.hpp"
-#include "md/velocities.hpp"
-#include "md/verification.hpp"
+#include "md/physics/lattice.hpp"
+#include "md/physics/velocities.hpp"
+#include "md/verify/verification.hpp"
 
 #include <selvage/comm/context.hpp>
 #include <selvage/error.hpp>

@@ -5,7 +5,7 @@
 #include "../support/figure.hpp"
 #include "../support/machine_facts.hpp"
 #include "../support/mpi_main.hpp"
-#include "sgd/space.hpp"
+#include "sgd/model/space.hpp"
 #include "step_trial.hpp"
 #include "synthetic_trial.hpp"
 

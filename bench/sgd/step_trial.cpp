@@ -1,6 +1,6 @@
 #include "step_trial.hpp"
 
-#include "sgd/random.hpp"
+#include "sgd/model/random.hpp"
 #include "sgd/step_seconds.hpp"
 #include "sgd/trainer.hpp"
 

@@ -1,7 +1,7 @@
 #include "synthetic_trial.hpp"
 
 #include "common/rank_sums.hpp"
-#include "sgd/resnet50.hpp"
+#include "sgd/model/resnet50.hpp"
 #include "sgd/step_graph.hpp"
 #include "sgd/synthetic.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "../support/figure.hpp"
-#include "sgd/settings.hpp"
+#include "sgd/cli/settings.hpp"
 
 #include <selvage/comm/context.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "jacobi/cuda/launch_blocks.hpp"
-#include "jacobi/sweep_fields.hpp"
+#include "jacobi/physics/sweep_fields.hpp"
 
 #include <Kokkos_Core.hpp>
 

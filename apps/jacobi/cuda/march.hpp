@@ -1,7 +1,7 @@
 #pragma once
 
 #include "jacobi/persistent/program.hpp"
-#include "jacobi/stencil.hpp"
+#include "jacobi/physics/stencil.hpp"
 
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 #include "common/cuda/check.hpp"
-#include "jacobi/persistent.hpp"
+#include "jacobi/persistent/persistent.hpp"
 #include "jacobi/persistent/program.hpp"
 #include "jacobi/persistent/tiling.hpp"
 

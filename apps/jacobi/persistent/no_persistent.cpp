@@ -1,4 +1,4 @@
-#include "jacobi/persistent.hpp"
+#include "jacobi/persistent/persistent.hpp"
 
 #include <selvage/error.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "jacobi/physics/stencil.hpp"
 #include "jacobi/simulation.hpp"
-#include "jacobi/stencil.hpp"
 
 namespace selvage::jacobi {
 

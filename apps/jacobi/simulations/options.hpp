@@ -1,7 +1,7 @@
 #pragma once
 
-#include "jacobi/persistent.hpp"
-#include "jacobi/settings.hpp"
+#include "jacobi/cli/settings.hpp"
+#include "jacobi/persistent/persistent.hpp"
 #include "jacobi/solver.hpp"
 
 #include <selvage/comm/grid.hpp>

@@ -3,13 +3,13 @@
 #include "common/breakdown.hpp"
 #include "common/progress.hpp"
 #include "common/rank_sums.hpp"
-#include "jacobi/compare_serial.hpp"
-#include "jacobi/field_errors.hpp"
-#include "jacobi/run_files.hpp"
+#include "jacobi/io/run_files.hpp"
 #include "jacobi/simulations/make.hpp"
 #include "jacobi/simulations/options.hpp"
 #include "jacobi/solver.hpp"
-#include "jacobi/verification.hpp"
+#include "jacobi/verify/compare_serial.hpp"
+#include "jacobi/verify/field_errors.hpp"
+#include "jacobi/verify/verification.hpp"
 
 #include <selvage/comm/grid.hpp>
 #include <selvage/counted.hpp>

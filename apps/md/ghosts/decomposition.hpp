@@ -1,6 +1,6 @@
 #pragma once
 
-#include "md/domain.hpp"
+#include "md/ghosts/domain.hpp"
 
 #include <array>
 #include <cstdint>

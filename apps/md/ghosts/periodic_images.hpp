@@ -1,7 +1,7 @@
 #pragma once
 
-#include "md/atoms.hpp"
-#include "md/domain.hpp"
+#include "md/ghosts/domain.hpp"
+#include "md/physics/atoms.hpp"
 
 #include <Kokkos_Core.hpp>
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "md/ghosts/decomposition.hpp"
-#include "md/state.hpp"
-#include "md/vectors.hpp"
+#include "md/io/state.hpp"
+#include "md/physics/vectors.hpp"
 
 #include <Kokkos_Core.hpp>
 

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "common/rank_sums.hpp"
-#include "md/atom_teams.hpp"
-#include "md/atoms.hpp"
 #include "md/ghosts/decomposition.hpp"
 #include "md/ghosts/planes.hpp"
+#include "md/physics/atom_teams.hpp"
+#include "md/physics/atoms.hpp"
 
 #include <selvage/comm/context.hpp>
 #include <selvage/comm/list_halo.hpp>

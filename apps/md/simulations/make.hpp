@@ -1,6 +1,6 @@
 #pragma once
 
-#include "md/numbers.hpp"
+#include "md/physics/numbers.hpp"
 #include "md/simulation.hpp"
 
 namespace selvage::md {

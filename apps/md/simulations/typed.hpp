@@ -3,13 +3,13 @@
 #include "common/breakdown.hpp"
 #include "common/progress.hpp"
 #include "common/rank_sums.hpp"
-#include "md/atom_forces.hpp"
 #include "md/engine.hpp"
+#include "md/ghosts/load.hpp"
 #include "md/ghosts/rank_ghosts.hpp"
-#include "md/load.hpp"
-#include "md/run_files.hpp"
+#include "md/io/run_files.hpp"
+#include "md/physics/atom_forces.hpp"
 #include "md/simulations/make.hpp"
-#include "md/verification.hpp"
+#include "md/verify/verification.hpp"
 
 #include <selvage/counted.hpp>
 

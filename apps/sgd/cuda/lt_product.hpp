@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sgd/matrix_product.hpp"
+#include "sgd/model/matrix_product.hpp"
 
 #include <cublasLt.h>
 #include <cublas_v2.h>

@@ -1,5 +1,5 @@
 #include "check_cublas.hpp"
-#include "sgd/matrix_product.hpp"
+#include "sgd/model/matrix_product.hpp"
 #include "timed_products.hpp"
 
 #include <cstddef>

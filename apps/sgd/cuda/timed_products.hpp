@@ -1,7 +1,7 @@
 #pragma once
 
 #include "lt_product.hpp"
-#include "sgd/space.hpp"
+#include "sgd/model/space.hpp"
 
 #include <functional>
 #include <map>

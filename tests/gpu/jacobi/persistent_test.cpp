@@ -1,7 +1,7 @@
 #include "../comm/own_gpus.hpp"
 #include "common/rank_sums.hpp"
-#include "jacobi/compare_serial.hpp"
 #include "jacobi/solver.hpp"
+#include "jacobi/verify/compare_serial.hpp"
 
 #include <selvage/comm/context.hpp>
 #include <selvage/error.hpp>

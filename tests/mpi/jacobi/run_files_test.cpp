@@ -1,4 +1,4 @@
-#include "jacobi/run_files.hpp"
+#include "jacobi/io/run_files.hpp"
 
 #include <selvage/error.hpp>
 

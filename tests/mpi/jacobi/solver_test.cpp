@@ -1,9 +1,9 @@
 #include "jacobi/solver.hpp"
 
 #include "common/rank_sums.hpp"
-#include "jacobi/compare_serial.hpp"
-#include "jacobi/field_errors.hpp"
-#include "jacobi/theory.hpp"
+#include "jacobi/physics/theory.hpp"
+#include "jacobi/verify/compare_serial.hpp"
+#include "jacobi/verify/field_errors.hpp"
 
 #include <selvage/comm/context.hpp>
 

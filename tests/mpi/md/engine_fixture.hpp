@@ -2,9 +2,9 @@
 
 #include "common/breakdown.hpp"
 #include "md/engine.hpp"
-#include "md/lattice.hpp"
-#include "md/numbers.hpp"
-#include "md/velocities.hpp"
+#include "md/physics/lattice.hpp"
+#include "md/physics/numbers.hpp"
+#include "md/physics/velocities.hpp"
 
 #include <Kokkos_Core.hpp>
 

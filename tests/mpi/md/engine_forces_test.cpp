@@ -1,5 +1,5 @@
 #include "engine_fixture.hpp"
-#include "md/all_pairs.hpp"
+#include "md/verify/all_pairs.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "md/state_files/h5md.hpp"
+#include "md/io/state_files/h5md.hpp"
 
 #include "engine_fixture.hpp"
 #include "expect_error.hpp"

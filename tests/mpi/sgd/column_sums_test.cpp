@@ -1,4 +1,4 @@
-#include "sgd/column_sums.hpp"
+#include "sgd/model/column_sums.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sgd/data_set.hpp"
+#include "sgd/io/data_set.hpp"
 
 #include "expect_error.hpp"
 

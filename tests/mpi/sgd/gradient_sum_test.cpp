@@ -1,6 +1,6 @@
-#include "sgd/gradient_sum.hpp"
+#include "sgd/sums/gradient_sum.hpp"
 
-#include "sgd/gradient_pieces.hpp"
+#include "sgd/sums/gradient_pieces.hpp"
 #include "thrown.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "sgd/matrix_product.hpp"
+#include "sgd/model/matrix_product.hpp"
 
 #include "expect_error.hpp"
 #include "sgd/step_graph.hpp"

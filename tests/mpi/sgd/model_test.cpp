@@ -1,8 +1,8 @@
-#include "sgd/model.hpp"
+#include "sgd/model/model.hpp"
 
 #include "expect_error.hpp"
-#include "sgd/fixed_point.hpp"
-#include "sgd/random.hpp"
+#include "sgd/model/random.hpp"
+#include "sgd/sums/fixed_point.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include "serial_training.hpp"
-#include "sgd/random.hpp"
+#include "sgd/model/random.hpp"
+#include "sgd/model/update.hpp"
 #include "sgd/trainer.hpp"
-#include "sgd/update.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "sgd/run_files.hpp"
+#include "sgd/io/run_files.hpp"
 
 #include "common/output.hpp"
 #include "expect_error.hpp"
-#include "sgd/random.hpp"
+#include "sgd/model/random.hpp"
 #include "temporary_directory.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 /// Writes a data set that a perceptron can learn: sample_data PATH [FAULT]. Samples of a class lie around its corner of a
 /// cube. Where PATH is a folder, they are files in the IDX format, of images of 2 x 3 pixels. FAULT: label (out of range), nan, shape (fewer labels), width (of the test samples), type (fp64).
 #include "common/hdf5_file.hpp"
-#include "sgd/random.hpp"
+#include "sgd/model/random.hpp"
 
 #include <mpi.h>
 

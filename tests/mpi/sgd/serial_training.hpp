@@ -1,9 +1,9 @@
 #pragma once
 
-#include "sgd/data_order.hpp"
-#include "sgd/data_set.hpp"
-#include "sgd/model.hpp"
-#include "sgd/settings.hpp"
+#include "sgd/cli/settings.hpp"
+#include "sgd/io/data_order.hpp"
+#include "sgd/io/data_set.hpp"
+#include "sgd/model/model.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "jacobi/problem.hpp"
+#include "jacobi/physics/problem.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "jacobi/settings.hpp"
+#include "jacobi/cli/settings.hpp"
 
 #include <selvage/comm/options.hpp>
 #include <selvage/error.hpp>

@@ -1,6 +1,6 @@
-#include "jacobi/sweep.hpp"
+#include "jacobi/physics/sweep.hpp"
 
-#include "jacobi/reference.hpp"
+#include "jacobi/verify/reference.hpp"
 
 #include <selvage/comm/box.hpp>
 

@@ -1,6 +1,6 @@
-#include "jacobi/theory.hpp"
+#include "jacobi/physics/theory.hpp"
 
-#include "jacobi/problem.hpp"
+#include "jacobi/physics/problem.hpp"
 
 #include <gtest/gtest.h>
 

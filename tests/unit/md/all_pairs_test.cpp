@@ -1,4 +1,4 @@
-#include "md/all_pairs.hpp"
+#include "md/verify/all_pairs.hpp"
 
 #include <gtest/gtest.h>
 

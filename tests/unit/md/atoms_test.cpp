@@ -1,4 +1,4 @@
-#include "md/atoms.hpp"
+#include "md/physics/atoms.hpp"
 
 #include "expect_error.hpp"
 

@@ -1,4 +1,4 @@
-#include "md/cells.hpp"
+#include "md/physics/cells.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 #include "md/ghosts/decomposition.hpp"
 
 #include "expect_error.hpp"
+#include "md/ghosts/load.hpp"
 #include "md/ghosts/planes.hpp"
-#include "md/load.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "md/state_files/lammps_data.hpp"
+#include "md/io/state_files/lammps_data.hpp"
 
 #include "expect_error.hpp"
 #include "temporary_directory.hpp"

@@ -1,4 +1,4 @@
-#include "md/lattice.hpp"
+#include "md/physics/lattice.hpp"
 
 #include <gtest/gtest.h>
 

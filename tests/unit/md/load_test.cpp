@@ -1,4 +1,4 @@
-#include "md/load.hpp"
+#include "md/ghosts/load.hpp"
 
 #include "expect_error.hpp"
 

@@ -1,4 +1,4 @@
-#include "md/settings.hpp"
+#include "md/cli/settings.hpp"
 
 #include "expect_error.hpp"
 

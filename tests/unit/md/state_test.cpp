@@ -1,7 +1,7 @@
-#include "md/state.hpp"
+#include "md/io/state.hpp"
 
 #include "expect_error.hpp"
-#include "md/lattice.hpp"
+#include "md/physics/lattice.hpp"
 
 #include <gtest/gtest.h>
 

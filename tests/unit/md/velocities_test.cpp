@@ -1,6 +1,6 @@
-#include "md/velocities.hpp"
+#include "md/physics/velocities.hpp"
 
-#include "md/lattice.hpp"
+#include "md/physics/lattice.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
-#include "md/verification.hpp"
+#include "md/verify/verification.hpp"
 
-#include "md/all_pairs.hpp"
-#include "md/lattice.hpp"
+#include "md/physics/lattice.hpp"
+#include "md/verify/all_pairs.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sgd/data_order.hpp"
+#include "sgd/io/data_order.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sgd/fixed_point.hpp"
+#include "sgd/sums/fixed_point.hpp"
 
 #include <gtest/gtest.h>
 

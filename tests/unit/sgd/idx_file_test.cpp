@@ -1,4 +1,4 @@
-#include "sgd/idx_file.hpp"
+#include "sgd/io/idx_file.hpp"
 
 #include "expect_error.hpp"
 #include "temporary_directory.hpp"

@@ -1,4 +1,4 @@
-#include "sgd/resnet50.hpp"
+#include "sgd/model/resnet50.hpp"
 
 #include <gtest/gtest.h>
 

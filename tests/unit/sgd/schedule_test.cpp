@@ -1,4 +1,4 @@
-#include "sgd/schedule.hpp"
+#include "sgd/model/schedule.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sgd/settings.hpp"
+#include "sgd/cli/settings.hpp"
 
 #include "expect_error.hpp"
 
