@@ -35,7 +35,7 @@ enum class ProductChoice {
 /// product can be captured in a graph.
 class MatrixProducts {
  public:
-  /// \throws Error{cuda} where cuBLAS can't be used
+  /// \throws Error{cuda} where cuBLAS can't be used; Error{io} where a limit leaves OpenBLAS no room
   explicit MatrixProducts(const Space& space, ProductChoice choice = ProductChoice::fixed);
 
   /// result = a b: enqueued on the instance on GPUs, done on hosts. A product to be timed waits for the instance, and is
