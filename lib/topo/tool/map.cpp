@@ -5,6 +5,7 @@
 #include "traffic_option.hpp"
 
 #include <selvage/counted.hpp>
+#include <selvage/error.hpp>
 #include <selvage/topo/placement.hpp>
 #include <selvage/topo/rank_files.hpp>
 #include <selvage/topo/three_phases.hpp>
@@ -17,7 +18,9 @@
 #include <iterator>
 #include <memory>
 #include <sstream>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace selvage::topo::tool {
 namespace {
