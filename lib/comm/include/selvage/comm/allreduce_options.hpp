@@ -6,7 +6,7 @@
 namespace selvage {
 
 /// How the elements of all ranks become one. Integers wrap; their average is divided towards zero. Those of 8 and 16 bits are combined
-/// in 32 bits: a sum wraps where it is stored, an average never.
+/// as integers of 32 bits: the result is cut to the type's width at the end, so an average doesn't wrap.
 enum class ReduceOperation { sum, average, min, max, product };
 
 /// How an allreduce moves its bytes. Those in rank order all give the same bits; the others need

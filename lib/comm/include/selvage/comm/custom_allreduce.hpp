@@ -17,7 +17,7 @@ namespace selvage {
 
 namespace detail {
 
-/// Of a rank in what is gathered: AllGather cuts it into as many equal parts as there are ranks.
+/// The bytes of one rank in the gathered View, rounded up so that AllGather cuts it into equal parts, one per rank.
 [[nodiscard]] constexpr std::int64_t padded_bytes(std::int64_t bytes) {
   constexpr std::int64_t part = 64;
   return (bytes + part - 1) / part * part;
@@ -58,7 +58,7 @@ struct CombineValues {
 /// as a number and where it was found. The operation need be neither commutative nor associative, and gives the same bits on all ranks.
 ///
 /// For few values: each rank gathers those of all ranks, and combines them itself. For numbers and the operations of ReduceOperation
-/// Allreduce is faster.
+/// take Allreduce.
 ///
 /// As of Allreduce: the View must stay allocated as long as this lives, all ranks make their calls in the same order, not thread-safe.
 /// \tparam Operation  `T operator()(const T& lower, const T& higher) const`, for GPUs marked KOKKOS_FUNCTION
@@ -67,6 +67,7 @@ class CustomAllreduce {
  public:
   using Value = typename View::non_const_value_type;
   static_assert(std::is_trivially_copyable_v<Value>, "values travel as bytes");
+  static_assert(alignof(Value) <= 64, "each rank's values begin at a multiple of 64 bytes");
   static_assert(!std::is_const_v<typename View::value_type>,
                 "an allreduce in place needs a View that it can write");
 

@@ -109,7 +109,7 @@ double seconds_of(const MeasuredLink& link, std::size_t bytes, LinkMetric metric
   }
 }
 
-/// Before "measured" in a description.
+/// The metric as a description has it before "measured"; nothing for the default one.
 std::string measured_what(LinkMetric metric) {
   return metric == LinkMetric::time ? "" : fmt::format("{} ", to_string(metric));
 }

@@ -31,22 +31,23 @@ template <>
 struct ElementTypeOf<Half> : KnownElementType<ElementType::fp16> {};
 template <>
 struct ElementTypeOf<Bfloat16> : KnownElementType<ElementType::bf16> {};
-template <>
-struct ElementTypeOf<std::int32_t> : KnownElementType<ElementType::int32> {};
-template <>
-struct ElementTypeOf<std::int64_t> : KnownElementType<ElementType::int64> {};
-template <>
-struct ElementTypeOf<std::uint32_t> : KnownElementType<ElementType::uint32> {};
-template <>
-struct ElementTypeOf<std::uint64_t> : KnownElementType<ElementType::uint64> {};
-template <>
-struct ElementTypeOf<std::int16_t> : KnownElementType<ElementType::int16> {};
-template <>
-struct ElementTypeOf<std::uint16_t> : KnownElementType<ElementType::uint16> {};
-template <>
-struct ElementTypeOf<std::int8_t> : KnownElementType<ElementType::int8> {};
-template <>
-struct ElementTypeOf<std::uint8_t> : KnownElementType<ElementType::uint8> {};
+[[nodiscard]] constexpr ElementType integer_type(std::size_t bytes, bool is_signed) {
+  switch (bytes) {
+    case 1:
+      return is_signed ? ElementType::int8 : ElementType::uint8;
+    case 2:
+      return is_signed ? ElementType::int16 : ElementType::uint16;
+    case 4:
+      return is_signed ? ElementType::int32 : ElementType::uint32;
+    default:
+      return is_signed ? ElementType::int64 : ElementType::uint64;
+  }
+}
+/// All integers by their width, long long and char too; bool has no sum.
+template <std::integral T>
+requires(!std::is_same_v<T, bool> && sizeof(T) <= 8) struct ElementTypeOf<T>
+    : KnownElementType<integer_type(sizeof(T), std::is_signed_v<T>)> {
+};
 
 /// Kokkos' 16-bit types count as ours where they are 16 bits wide; elsewhere they are float.
 template <class T>
@@ -71,23 +72,6 @@ struct ElementsOfValue<Kokkos::complex<T>> {
 };
 template <std::floating_point T>
 struct ElementsOfValue<std::complex<T>> : ElementsOfValue<Kokkos::complex<T>> {};
-template <std::size_t bytes>
-struct IntegerOf;
-template <>
-struct IntegerOf<1> : std::type_identity<std::int8_t> {};
-template <>
-struct IntegerOf<2> : std::type_identity<std::int16_t> {};
-template <>
-struct IntegerOf<4> : std::type_identity<std::int32_t> {};
-template <>
-struct IntegerOf<8> : std::type_identity<std::int64_t> {};
-/// All integers by their width, long long and char too. Sums of bool would be something else.
-template <std::integral T>
-requires(!std::is_same_v<T, bool> && sizeof(T) <= 8) struct ElementsOfValue<T> {
-  using Signed = typename IntegerOf<sizeof(T)>::type;
-  using type = std::conditional_t<std::is_signed_v<T>, Signed, std::make_unsigned_t<Signed>>;
-  static constexpr ValueKind kind = ValueKind::number;
-};
 
 template <class View>
 Elements describe_values(const View& view) {
