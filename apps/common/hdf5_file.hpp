@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -52,14 +54,30 @@ struct ArrayBlock {
   ElementType type;
   std::vector<std::int64_t> extent;  ///< of the global array, 1 to 3 axes, slowest first
   ArrayBox box;
-  const void* data;  ///< borrowed until the call that writes it returns
+  /// Shared, since a thread that write_hdf5() has given up goes on reading them while the caller's memory is freed.
+  std::shared_ptr<const void> data;
 };
+
+/// Values for an array_block(), of which it becomes an owner.
+template <class T>
+[[nodiscard]] std::shared_ptr<const T> shared_values(std::vector<T> values) {
+  const auto owner = std::make_shared<const std::vector<T>>(std::move(values));
+  return {owner, owner->data()};
+}
 
 /// \param values  box.count() of them
 template <class T>
 [[nodiscard]] ArrayBlock array_block(std::string name, std::vector<std::int64_t> extent, ArrayBox box,
+                                     std::shared_ptr<const T> values) {
+  return {std::move(name), element_type_of<T>(), std::move(extent), std::move(box), std::move(values)};
+}
+
+/// \param values  as above, copied
+template <class T>
+[[nodiscard]] ArrayBlock array_block(std::string name, std::vector<std::int64_t> extent, ArrayBox box,
                                      std::span<const T> values) {
-  return {std::move(name), element_type_of<T>(), std::move(extent), std::move(box), values.data()};
+  return array_block(std::move(name), std::move(extent), std::move(box),
+                     shared_values(std::vector<T>(values.begin(), values.end())));
 }
 
 using Attribute = std::variant<std::int64_t, double, std::string>;
@@ -87,7 +105,8 @@ enum class WriteMode { automatic, parallel, gathered };
 /// Each array carries checksums of its values by blocks (ChecksumBlocks), as attributes, which Hdf5Reader verifies. Attributes,
 /// names and extents have none.
 /// \throws AgreedError{io} with path and reason on all ranks; the partial file is then removed. Error{timeout} where it takes
-///         longer than io_timeout_ms(): the job must then end, since a thread may still be in MPI or HDF5, reading the values.
+///         longer than io_timeout_ms(): the job must then end, since a thread may still be in MPI or HDF5, reading the values,
+///         which are then kept.
 void write_hdf5(MPI_Comm comm, const std::string& path, std::span<const ArrayBlock> arrays,
                 const Attributes& attributes, WriteMode mode = WriteMode::automatic,
                 const ListAttributes& lists = {});

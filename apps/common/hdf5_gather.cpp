@@ -79,7 +79,7 @@ class PieceWriter {
 void receive_and_write(MPI_Comm comm, const ArrayBlock& array, hid_t dataset,
                        const std::vector<ArrayBox>& boxes) {
   PieceWriter writer(array, dataset);
-  const auto* own = static_cast<const std::byte*>(array.data);
+  const auto* own = static_cast<const std::byte*>(array.data.get());
   for_each_piece(array.box, array.type, [&](const ArrayBox& piece, std::size_t offset_bytes) {
     writer.write(piece, own + offset_bytes);
   });
@@ -105,7 +105,7 @@ void write_gathered(MPI_Comm comm, const ArrayBlock& array, hid_t dataset) {
   check_mpi(MPI_Comm_size(comm, &ranks), "MPI_Comm_size");
   const auto boxes = gather_boxes(comm, array.box, ranks);
   if (rank == 0) return receive_and_write(comm, array, dataset, boxes);
-  const auto* own = static_cast<const std::byte*>(array.data);
+  const auto* own = static_cast<const std::byte*>(array.data.get());
   for_each_piece(array.box, array.type, [&](const ArrayBox& piece, std::size_t offset_bytes) {
     check_mpi(MPI_Send(own + offset_bytes, static_cast<int>(piece.count()), mpi_type(array.type), 0,
                        piece_tag, comm),

@@ -18,7 +18,7 @@ void write_box_together(hid_t dataset, const ArrayBlock& array) {
   check_hdf5(H5Pset_dxpl_mpio(transfer.id(), H5FD_MPIO_COLLECTIVE), "H5Pset_dxpl_mpio");
   const Hdf5Handle from = memory_space(array.box);
   const Hdf5Handle to = select_box(array.extent, array.box);
-  check_hdf5(H5Dwrite(dataset, native_type(array.type), from.id(), to.id(), transfer.id(), array.data),
+  check_hdf5(H5Dwrite(dataset, native_type(array.type), from.id(), to.id(), transfer.id(), array.data.get()),
              "H5Dwrite of " + array.name);
 }
 

@@ -50,7 +50,7 @@ std::uint64_t file_bytes(std::span<const ArrayBlock> arrays) {
 std::vector<std::int64_t> checksums_of(MPI_Comm comm, const ArrayBlock& array) {
   const ChecksumBlocks blocks(array.extent, array.type);
   std::vector<std::uint64_t> sums(blocks.count());
-  blocks.add(array.box, array.type, array.data, sums);
+  blocks.add(array.box, array.type, array.data.get(), sums);
   check_mpi(
       MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_UINT64_T, MPI_SUM, comm),
       "MPI_Allreduce of checksums");

@@ -234,12 +234,12 @@ template <class Write>
 void TypedSimulation<Real, Stencil>::with_field(const Write& write) {
   const auto timer = breakdown_.time(space_, output_phase_);
   const Kokkos::Timer clock;
-  const std::vector<Real> values = solver_.owned_values();
+  const auto values = app::shared_values(solver_.owned_values());
   const Box<D> box = grid_.box();
   write(solver_.step(),
         app::array_block<Real>("u", settings_.cells,
                                {{box.begin.begin(), box.begin.end()}, {box.end.begin(), box.end.end()}},
-                               std::span<const Real>(values)));
+                               values));
   output_s_ += clock.seconds();
 }
 
@@ -310,9 +310,8 @@ NormRow TypedSimulation<Real, Stencil>::norm_row(double residual, double& iterat
 
 template <class Real, class Stencil>
 void TypedSimulation<Real, Stencil>::compare_serial() {
-  const std::vector<Real> values = solver_.owned_values();
-  const auto result = compare_with_serial<Stencil, Real>(grid_, solver_.problem(), solver_.step(),
-                                                         std::span<const Real>(values));
+  const auto result =
+      compare_with_serial<Stencil, Real>(grid_, solver_.problem(), solver_.step(), solver_.owned_values());
   std::string detail = fmt::format("{} cells equal the serial solution bit by bit", result.cells);
   if (result.different > 0) {
     detail = fmt::format(

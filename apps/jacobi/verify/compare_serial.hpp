@@ -12,8 +12,10 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace selvage::jacobi {
@@ -105,28 +107,37 @@ void send_planes(const Grid<D>& grid, std::span<const Real> own) {
 /// Solves the whole problem again on rank 0, `steps` sweeps from the start, and compares every cell bit by
 /// bit. Collective. Rank 0 needs memory for the whole problem; the others wait as long as that takes at
 /// 0.02 GLUPS, and SELVAGE_IO_TIMEOUT_MS more.
-/// \param own  this rank's cells, row-major, in host memory
+/// \param own  this rank's cells, row-major
 template <class Stencil, class Real>
 [[nodiscard]] SerialComparison<Stencil::dimensions> compare_with_serial(
     const Grid<Stencil::dimensions>& grid, const Problem<Stencil::dimensions>& problem, std::int64_t steps,
-    std::span<const Real> own) {
-  SerialComparison<Stencil::dimensions> result;
+    std::vector<Real> own) {
+  // Shared with threads that are given up: they go on when this has thrown.
+  struct Work {
+    Grid<Stencil::dimensions> grid;
+    Problem<Stencil::dimensions> problem;
+    std::vector<Real> own;
+    SerialComparison<Stencil::dimensions> result;
+  };
+  const std::shared_ptr<Work> shared(new Work{grid, problem, std::move(own), {}});
   double updates = static_cast<double>(steps);
   for (const std::int64_t cells : problem.cells) updates *= static_cast<double>(cells);
   const auto patience_ms = io_timeout_ms() + static_cast<std::int64_t>(std::min(updates / 2e4, 8e10));
   together_bounded(
       grid.comm(), "comparing with the serial solution",
-      [&] {
-        if (grid.rank() != 0) return detail::send_planes(grid, own);
-        Reference<Real, Stencil> reference(problem);
+      [shared, steps] {
+        const std::span<const Real> cells(shared->own);
+        if (shared->grid.rank() != 0) return detail::send_planes(shared->grid, cells);
+        Reference<Real, Stencil> reference(shared->problem);
         for (std::int64_t step = 0; step < steps; ++step) reference.sweep();
-        result = detail::compare_boxes(grid, reference, own);
+        shared->result = detail::compare_boxes(shared->grid, reference, cells);
       },
       patience_ms);
-  together_bounded(grid.comm(), "sharing the comparison", [&] {
-    check_mpi(MPI_Bcast(&result, sizeof(result), MPI_BYTE, 0, grid.comm()), "MPI_Bcast of a comparison");
+  together_bounded(grid.comm(), "sharing the comparison", [shared] {
+    check_mpi(MPI_Bcast(&shared->result, sizeof(shared->result), MPI_BYTE, 0, shared->grid.comm()),
+              "MPI_Bcast of a comparison");
   });
-  return result;
+  return shared->result;
 }
 
 }  // namespace selvage::jacobi

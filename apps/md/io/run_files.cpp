@@ -116,8 +116,8 @@ void RunFiles::append(const ThermoRow& row) {
   thermo_->append(row.step, values);
 }
 
-void RunFiles::write_trajectory(const State& state) {
-  frames_.push_back(frame(state.step, settings_));
+void RunFiles::write_trajectory(const std::shared_ptr<const State>& state) {
+  frames_.push_back(frame(state->step, settings_));
   const std::int64_t atoms =
       write_h5md(comm_, fmt::format("{}/{}", dir_, frames_.back().file_name), state, frames_.back().time, {});
   const std::string path = fmt::format("{}/{}.xdmf", dir_, trajectory);
@@ -129,14 +129,14 @@ void RunFiles::write_trajectory(const State& state) {
       io_timeout_ms());
 }
 
-void RunFiles::write_restart(const State& state) const {
+void RunFiles::write_restart(const std::shared_ptr<const State>& state) const {
   app::Attributes attributes = describe(settings_);
   if (settings_.engine.nose_hoover) {
-    attributes[friction_name] = state.nose_hoover[0];
-    attributes[position_name] = state.nose_hoover[1];
+    attributes[friction_name] = state->nose_hoover[0];
+    attributes[position_name] = state->nose_hoover[1];
   }
-  write_h5md(comm_, fmt::format("{}/restart_{:08}.h5", dir_, state.step), state,
-             static_cast<double>(state.step) * settings_.engine.dt, attributes);
+  write_h5md(comm_, fmt::format("{}/restart_{:08}.h5", dir_, state->step), state,
+             static_cast<double>(state->step) * settings_.engine.dt, attributes);
 }
 
 State read_restart(const std::string& path, const Settings& settings) {

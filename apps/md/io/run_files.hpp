@@ -32,8 +32,8 @@ class RunFiles {
   /// Rank 0 writes; does nothing on the others.
   void append(const ThermoRow& row);
   /// Each collective. \throws AgreedError{io}
-  void write_trajectory(const State& state);
-  void write_restart(const State& state) const;
+  void write_trajectory(const std::shared_ptr<const State>& state);
+  void write_restart(const std::shared_ptr<const State>& state) const;
 
   [[nodiscard]] const std::string& dir() const { return dir_; }
 

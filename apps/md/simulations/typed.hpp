@@ -153,7 +153,7 @@ void TypedSimulation<Numbers, Ghosts>::write_due_files() {
   if (!trajectory && !restart) return;
   const auto timer = breakdown_.time(space_, output_phase_);
   const Kokkos::Timer clock;
-  const State state = engine_.state();
+  const auto state = std::make_shared<const State>(engine_.state());
   if (trajectory) files_->write_trajectory(state);
   if (restart) files_->write_restart(state);
   output_s_ += clock.seconds();

@@ -12,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -65,13 +66,17 @@ HostVector on_the_host(const Vector<float>& values) {
   return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), values);
 }
 
+std::shared_ptr<const float> shared_view(const HostVector& values) {
+  return {std::make_shared<const HostVector>(values), values.data()};
+}
+
 /// Rank 0 has all of it, since every rank has the same.
 app::ArrayBlock whole_from_root(MPI_Comm comm, std::string name, const std::vector<std::int64_t>& extent,
-                                std::span<const float> values) {
+                                std::shared_ptr<const float> values) {
   int rank = 0;
   check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   const std::vector<std::int64_t> origin(extent.size(), 0);
-  return app::array_block(std::move(name), extent, {origin, rank == 0 ? extent : origin}, values);
+  return app::array_block(std::move(name), extent, {origin, rank == 0 ? extent : origin}, std::move(values));
 }
 
 std::vector<float> read_parameters(const app::Hdf5Reader& file, const std::string& path,
@@ -125,13 +130,14 @@ void RunFiles::write_checkpoint(const Trainer& trainer, const Settings& settings
   app::Attributes attributes = describe(trainer, settings);
   attributes["step"] = trainer.steps_done();
   const HostVector parameters = on_the_host(trainer.model().parameters());
-  const std::vector<float> momentum = trainer.momentum();
+  std::vector<float> momentum = trainer.momentum();
   const std::span<const float> values(parameters.data(), parameters.extent(0));
   require_finite(trainer, values, "an element", "checkpoint");
   require_finite(trainer, momentum, "the momentum of an element", "checkpoint");
   const std::vector extent{static_cast<std::int64_t>(values.size())};
-  const std::array arrays{whole_from_root(comm_, "parameters", extent, values),
-                          whole_from_root(comm_, "momentum_of_parameters", extent, momentum)};
+  const std::array arrays{
+      whole_from_root(comm_, "parameters", extent, shared_view(parameters)),
+      whole_from_root(comm_, "momentum_of_parameters", extent, app::shared_values(std::move(momentum)))};
   app::write_hdf5(comm_, fmt::format("{}/checkpoint_{:08}.h5", dir_, trainer.steps_done()), arrays,
                   attributes);
 }
@@ -140,11 +146,11 @@ void RunFiles::write_weights(const Trainer& trainer) const {
   const HostVector parameters = on_the_host(trainer.model().parameters());
   const std::span<const float> values(parameters.data(), parameters.extent(0));
   require_finite(trainer, values, "an element", "file of weights");
+  const std::shared_ptr<const float> shared = shared_view(parameters);
   std::vector<app::ArrayBlock> arrays;
   for (const Tensor& tensor : trainer.model().tensors())
-    arrays.push_back(whole_from_root(
-        comm_, tensor.name, tensor.extent,
-        values.subspan(static_cast<std::size_t>(tensor.begin), static_cast<std::size_t>(tensor.count))));
+    arrays.push_back(
+        whole_from_root(comm_, tensor.name, tensor.extent, {shared, shared.get() + tensor.begin}));
   app::write_hdf5(comm_, dir_ + "/weights.h5", arrays, {{"step", trainer.steps_done()}});
 }
 

@@ -334,7 +334,7 @@ void agree(Agreement agreement, const std::function<void()>& work) {
   if (verdict.failed) raise(verdict);
 }
 
-/// Gives up work that is not done in time. Its thread is left behind, with what it refers to: this is how a job ends.
+/// Gives up work that is not done in time. Its thread is left behind, with a copy of `work`: this is how a job ends.
 /// \param says_so  whether this rank tells the user what takes long
 void run_until(const std::function<void()>& work, std::string_view what, std::int64_t timeout_ms,
                bool says_so) {
@@ -400,17 +400,17 @@ void together_bounded(MPI_Comm comm, std::string_view what, const std::function<
 std::string read_text_everywhere(MPI_Comm comm, const std::string& path) {
   int rank = 0;
   check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-  std::string text;
+  const auto text = std::make_shared<std::string>();
   together(comm, "reading " + path, [&] {
-    if (rank == 0) text = read_text_file(path, most_text_bytes);
+    if (rank == 0) *text = read_text_file(path, most_text_bytes);
   });
-  together_bounded(comm, "sharing " + path, [&] {
-    std::int64_t bytes = static_cast<std::int64_t>(text.size());
+  together_bounded(comm, "sharing " + path, [comm, text] {
+    std::int64_t bytes = static_cast<std::int64_t>(text->size());
     check_mpi(MPI_Bcast(&bytes, 1, MPI_INT64_T, 0, comm), "MPI_Bcast of a file's length");
-    text.resize(static_cast<std::size_t>(bytes));
-    check_mpi(MPI_Bcast(text.data(), static_cast<int>(bytes), MPI_CHAR, 0, comm), "MPI_Bcast of a file");
+    text->resize(static_cast<std::size_t>(bytes));
+    check_mpi(MPI_Bcast(text->data(), static_cast<int>(bytes), MPI_CHAR, 0, comm), "MPI_Bcast of a file");
   });
-  return text;
+  return std::move(*text);
 }
 
 }  // namespace selvage

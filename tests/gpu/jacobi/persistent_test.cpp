@@ -30,9 +30,8 @@ class SlabRun {
         solver(Kokkos::DefaultExecutionSpace(), grid_, problem, {.persistent = persistent}, breakdown_) {}
 
   [[nodiscard]] std::string difference_from_serial() const {
-    const auto values = solver.owned_values();
-    const auto result = compare_with_serial<FivePoint, Real>(grid_, solver.problem(), solver.step(),
-                                                             std::span<const Real>(values));
+    const auto result =
+        compare_with_serial<FivePoint, Real>(grid_, solver.problem(), solver.step(), solver.owned_values());
     if (result.different == 0) return result.cells > 0 ? "" : "nothing was compared";
     return fmt::format("{} of {} cells, the first is [{}, {}], {} instead of {}", result.different,
                        result.cells, result.first[0], result.first[1], result.distributed, result.serial);

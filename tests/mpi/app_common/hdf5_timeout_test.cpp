@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -65,16 +66,19 @@ TEST(Hdf5Timeout, LeavesTheFileToTheThreadsThatStillWrite) {
   const auto threads = count_threads();
   setenv("SELVAGE_IO_TIMEOUT_MS", std::to_string(test::limit_ms(500)).c_str(), 1);
   is_held = holds_next_call = world.rank == world.ranks - 1;
-  const auto values = box_values<double>({12}, slab({12}, 0, world.rank, world.ranks));
-  const auto array =
-      array_block<double>("u", {12}, slab({12}, 0, world.rank, world.ranks), std::span(values));
+  const ArrayBox own = slab({12}, 0, world.rank, world.ranks);
+  std::weak_ptr<const double> values;
   try {
+    const auto shared = shared_values(box_values<double>({12}, own));
+    values = shared;
+    const auto array = array_block("u", {12}, own, shared);
     write_hdf5(MPI_COMM_WORLD, path, std::span(&array, 1), {}, WriteMode::parallel);
     ADD_FAILURE() << "nobody waited in vain";
   } catch (const AgreedError& error) {
     EXPECT_EQ(error.kind(), ErrorKind::timeout) << error.what();
     EXPECT_NE(error.message().find("writing " + path), std::string::npos) << error.message();
   }
+  EXPECT_FALSE(values.expired()) << "freed while a thread may still read them";
   is_held = false;
   while (count_threads() > threads) nap();
   EXPECT_EQ(most_threads_in_call, 1);

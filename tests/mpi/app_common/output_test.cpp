@@ -101,7 +101,7 @@ TEST(FieldSeries, StartsEmptyWithoutARestart) {
 TEST(FieldSeries, RefusesAnArrayThatIsNotOnItsMesh) {
   const SharedDirectory dir;
   auto series = open(dir);
-  const auto array = array_block<double>("u", {4, 4}, {{0, 0}, {0, 4}}, {});
+  const auto array = array_block<double>("u", {4, 4}, {{0, 0}, {0, 4}}, std::span<const double>());
   EXPECT_THROW(series.write(0, 0, std::span(&array, 1)), Error);
   EXPECT_FALSE(std::filesystem::exists(series.path_of(0)));
 }

@@ -46,7 +46,7 @@ for case in "1 --steps 20" "1 --steps 60 --set output.thermo_every=1" "4 --steps
   expect_text "^VERIFY ok energy" "the droplet on $case"
 done
 
-# Bits of a restart on as many ranks, values on others.
+# Bits of a restart on as many ranks, values on others. Half lists add by atomics on GPUs, each time in another order.
 parts=("${droplet[@]}" --set restart.every=40 --set run.verify=false --set output.thermo_every=20)
 for settings in "--set list.kind=half" "--precision fp32 --set balance.every=2" \
   "--set list.rebuild=fixed --set list.every=10 --set thermostat.kind=langevin"; do
@@ -56,6 +56,10 @@ for settings in "--set list.kind=half" "--precision fp32 --set balance.every=2" 
   expect_success 4 "${parts[@]}" "${more[@]}" --steps 40 --out "$scratch/parts"
   first_end_to_end expect_success 4 "${parts[@]}" "${more[@]}" --steps 100 --out "$scratch/parts" \
     --restart "$scratch/parts/restart_00000040.h5"
+  if [[ $settings == *half* ]] && grep -q '"CUDA": ' "$scratch/whole/run.json"; then
+    expect_same "$(columns "$scratch/parts" 100)" "$(columns "$scratch/whole" 100)" "continued: $settings"
+    continue
+  fi
   for file in thermo.csv restart_00000080.h5; do
     cmp "$scratch/whole/$file" "$scratch/parts/$file" || fail "$file differs: $settings"
   done

@@ -8,6 +8,7 @@
 #include <hdf5.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -48,7 +49,8 @@ TEST(H5md, HoldsAStateBitByBit) {
   state.step = 123456789012;
   state.domain.lower[1] = -0.1;
   state.images[5] = {1, -2, 30};
-  write_h5md(MPI_COMM_WORLD, dir / "a.h5", state, 0.5, {{"note", std::string("mine")}});
+  write_h5md(MPI_COMM_WORLD, dir / "a.h5", std::make_shared<const State>(state), 0.5,
+             {{"note", std::string("mine")}});
   const StateFile read = read_h5md(dir / "a.h5");
   EXPECT_TRUE(read.has_velocities);
   EXPECT_EQ(read.state.domain, state.domain);

@@ -10,8 +10,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace selvage::md {
@@ -26,13 +28,16 @@ std::string element(const char* name) {
 /// Arrays as write_hdf5() wants them, and the step and time that every element has to carry.
 class Frame {
  public:
-  Frame(MPI_Comm comm, const State& state, double time) : state_(state), time_(time) {
+  Frame(MPI_Comm comm, std::shared_ptr<const State> shared_state, double time)
+      : state_(std::move(shared_state)), time_(app::shared_values(std::vector{time})) {
+    const State& state = *state_;
     int rank = 0;
     check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
     // One entry, and rank 0 writes it.
     single_ = {{0}, {rank == 0 ? 1 : 0}};
     edges_ = {{0, 0}, {rank == 0 ? 1 : 0, 3}};
-    for (int axis = 0; axis < 3; ++axis) lengths_[axis] = state.domain.length(axis);
+    std::vector<double> lengths;
+    for (int axis = 0; axis < 3; ++axis) lengths.push_back(state.domain.length(axis));
     const auto own = static_cast<double>(state.atoms());
     const auto counts = app::gather_everywhere(comm, "counting atoms for a file", std::span(&own, 1));
     first_ = static_cast<std::int64_t>(std::accumulate(counts.begin(), counts.begin() + rank, 0.0));
@@ -42,7 +47,8 @@ class Frame {
     add<std::int32_t>("image", 3, state.images.data());
     add<std::int64_t>("id", 1, state.ids.data());
     // The box doesn't change. H5MD has a form for that, too, which not all readers know: MDAnalysis doesn't.
-    arrays_.push_back({element("box/edges/value"), app::ElementType::float64, {1, 3}, edges_, lengths_});
+    arrays_.push_back(
+        {element("box/edges/value"), app::ElementType::float64, {1, 3}, edges_, app::shared_values(lengths)});
     add_step("box/edges");
   }
 
@@ -53,26 +59,29 @@ class Frame {
   template <class T>
   void add(const char* name, std::int64_t components, const void* data) {
     std::vector<std::int64_t> extent{1, all_};
-    app::ArrayBox own{{0, first_}, {1, first_ + state_.atoms()}};
+    app::ArrayBox own{{0, first_}, {1, first_ + state_->atoms()}};
     if (components > 1) {
       extent.push_back(components);
       own.begin.push_back(0);
       own.end.push_back(components);
     }
-    arrays_.push_back({element(name) + "/value", app::element_type_of<T>(), extent, own, data});
+    arrays_.push_back({element(name) + "/value", app::element_type_of<T>(), extent, own, of_state(data)});
     add_step(name);
   }
 
   void add_step(const char* name) {
-    arrays_.push_back({element(name) + "/step", app::ElementType::int64, {1}, single_, &state_.step});
-    arrays_.push_back({element(name) + "/time", app::ElementType::float64, {1}, single_, &time_});
+    arrays_.push_back(
+        {element(name) + "/step", app::ElementType::int64, {1}, single_, of_state(&state_->step)});
+    arrays_.push_back({element(name) + "/time", app::ElementType::float64, {1}, single_, time_});
   }
 
-  const State& state_;
-  double time_;
+  /// A part of the state, which lives as long as that is read.
+  [[nodiscard]] std::shared_ptr<const void> of_state(const void* part) const { return {state_, part}; }
+
+  std::shared_ptr<const State> state_;
+  std::shared_ptr<const double> time_;
   std::int64_t first_ = 0;  ///< of this rank's atoms
   std::int64_t all_ = 0;
-  double lengths_[3];
   app::ArrayBox single_;
   app::ArrayBox edges_;
   std::vector<app::ArrayBlock> arrays_;
@@ -217,16 +226,16 @@ class LastFrame {
 
 }  // namespace
 
-std::int64_t write_h5md(MPI_Comm comm, const std::string& path, const State& state, double time,
-                        const app::Attributes& description) {
+std::int64_t write_h5md(MPI_Comm comm, const std::string& path, const std::shared_ptr<const State>& state,
+                        double time, const app::Attributes& description) {
   app::Attributes attributes = description;
   attributes["h5md/author/name"] = std::string("selvage");
   attributes["h5md/creator/name"] = std::string("selvage md");
   attributes["h5md/creator/version"] = std::string(selvage::version);
   attributes[element("box/dimension")] = std::int64_t{3};
   for (int axis = 0; axis < 3; ++axis) {
-    attributes[fmt::format("selvage_lower_{}", "xyz"[axis])] = state.domain.lower[axis];
-    attributes[fmt::format("selvage_upper_{}", "xyz"[axis])] = state.domain.upper[axis];
+    attributes[fmt::format("selvage_lower_{}", "xyz"[axis])] = state->domain.lower[axis];
+    attributes[fmt::format("selvage_upper_{}", "xyz"[axis])] = state->domain.upper[axis];
   }
   const app::ListAttributes lists{
       {"h5md/version", std::vector<std::int64_t>{1, 1}},

@@ -55,7 +55,8 @@ void together(MPI_Comm comm, std::string_view what, const std::function<void()>&
 
 /// together() with work that waits for other ranks without a bound of its own, as MPI-IO does. Where MPI has
 /// MPI_THREAD_MULTIPLE it runs in a thread, and is given up after `timeout_ms`: the job must then end, since the thread
-/// is left behind. After silence_ms() of <selvage/silence.hpp> rank 0 says what is waited for.
+/// is left behind. It may go on after this has thrown, so `work` is copied, and has to own what it refers to.
+/// After silence_ms() of <selvage/silence.hpp> rank 0 says what is waited for.
 void together_bounded(MPI_Comm comm, std::string_view what, const std::function<void()>& work,
                       std::int64_t timeout_ms = agreement_timeout_ms());
 
