@@ -25,7 +25,7 @@ TITLES = re.compile(r"^\|.*\b(?:[nuµm]s|GB/s)\b.*\|\n(?=\|[-| :]+\|$)", re.MULT
 
 def pages(root):
     """Those that may hold measurements; results.md is made of records and nothing else."""
-    found = [root / "README.md", root / "CHANGELOG.md", *(root / "docs").rglob("*.md"), *root.glob("apps/*/README.md"), *root.glob("lib/*/README.md")]
+    found = [root / "README.md", root / "CHANGELOG.md", *(root / "docs").rglob("*.md"), *root.glob("apps/**/README.md"), *root.glob("lib/*/README.md")]
     return sorted(page for page in found if page.name != "results.md" and page.exists())
 
 
