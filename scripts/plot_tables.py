@@ -4,6 +4,9 @@
 
 Rows whose cells in these columns aren't all numbers, such as commits, are left out. The axis is logarithmic where the values reach
 over more than a factor of ten.
+
+With `phases`, the names of rows, the picture is a time line: a bar per column, in which these rows follow each other. `total` is the
+row with what they take together.
 """
 
 import matplotlib.pyplot as plt
@@ -54,6 +57,34 @@ def draw(definition, rows):
     return figure
 
 
+def draw_time_line(definition, rows):
+    columns = definition["plot"]["columns"]
+    phases = definition["plot"]["phases"]
+    numbers = dict(rows)
+    total = definition["plot"]["total"]
+    missing = [phase for phase in [*phases, total] if phase not in numbers]
+    if missing:
+        raise ValueError(f"a plot wants the row '{missing[0]}', and there are {', '.join(numbers)}")
+    figure, axes = plt.subplots(figsize=(8, 1.2 + 0.32 * len(columns)), constrained_layout=True)
+    begin = [0.0] * len(columns)
+    for place, phase in enumerate(phases):
+        bars = axes.barh(range(len(columns)), numbers[phase], 0.7, begin, color=COLORS[place % len(COLORS)], label=phase)
+        # Only where a number fits.
+        axes.bar_label(bars, [f"{value:g}" if value > 0.04 * axes.get_xlim()[1] else "" for value in numbers[phase]],
+                       label_type="center", fontsize=6, color="white")
+        begin = [sum(pair) for pair in zip(begin, numbers[phase])]
+    axes.bar_label(bars, [f"{value:g}" for value in numbers[total]], fontsize=7, padding=3)
+    axes.set_yticks(range(len(columns)), [column.replace("`", "") for column in columns], fontsize=8)
+    axes.invert_yaxis()
+    axes.margins(x=0.08)
+    axes.set_xlabel(definition["plot"].get("unit", "us"), fontsize=8)
+    axes.set_title(definition["plot"].get("title", definition["title"]).replace("`", ""), fontsize=10)
+    axes.grid(True, axis="x", alpha=0.3)
+    axes.set_axisbelow(True)
+    axes.legend(fontsize=8, loc="upper right", frameon=True)
+    return figure
+
+
 def plot_tables(out_dir, save):
     """One picture per table with a `plot`."""
     pages = tables.Pages(tables.REPOSITORY)
@@ -61,5 +92,6 @@ def plot_tables(out_dir, save):
     for definition in pages.tables.values():
         if "plot" in definition:
             rows = numbers_of(pages.records, definition)
-            written.append(save(draw(definition, rows), out_dir / definition["plot"]["file"]))
+            figure = (draw_time_line if "phases" in definition["plot"] else draw)(definition, rows)
+            written.append(save(figure, out_dir / definition["plot"]["file"]))
     return written
