@@ -7,7 +7,7 @@
 // latency/one-way/<bytes>/<r>gpu: half of a round trip between two ranks, all pairs at once, from inside kernels: a put and its
 // flag, seen by the other
 //
-// latency/phases/<bytes>/<r>rank: launch, compute, trigger, wire, teardown of a single step, each way
+// latency/phases/<bytes>/<r>rank: launch, compute, trigger, neighbour, wire, teardown of a single step, each way
 
 #include "../support/figure.hpp"
 #include "../support/machine_facts.hpp"

@@ -1,6 +1,9 @@
 #include "handles.hpp"
 
 #include <selvage/comm/allreduce.hpp>
+#include <selvage/comm/half.hpp>
+
+#include <Kokkos_Complex.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -32,6 +35,42 @@ ReduceOperation operation_of(selvage_operation operation) {
   }
   throw Error(ErrorKind::usage,
               "there is no selvage_operation " + std::to_string(static_cast<int>(operation)));
+}
+
+/// Calls function(T{}) with the type of the elements. \throws Error{usage} for one that there is not
+template <class Function>
+void with_type(selvage_type type, const Function& function) {
+  switch (type) {
+    case SELVAGE_FLOAT:
+      return function(float{});
+    case SELVAGE_DOUBLE:
+      return function(double{});
+    case SELVAGE_INT32:
+      return function(std::int32_t{});
+    case SELVAGE_INT64:
+      return function(std::int64_t{});
+    case SELVAGE_INT8:
+      return function(std::int8_t{});
+    case SELVAGE_INT16:
+      return function(std::int16_t{});
+    case SELVAGE_UINT8:
+      return function(std::uint8_t{});
+    case SELVAGE_UINT16:
+      return function(std::uint16_t{});
+    case SELVAGE_UINT32:
+      return function(std::uint32_t{});
+    case SELVAGE_UINT64:
+      return function(std::uint64_t{});
+    case SELVAGE_HALF:
+      return function(Half{});
+    case SELVAGE_BFLOAT16:
+      return function(Bfloat16{});
+    case SELVAGE_COMPLEX_FLOAT:
+      return function(Kokkos::complex<float>{});
+    case SELVAGE_COMPLEX_DOUBLE:
+      return function(Kokkos::complex<double>{});
+  }
+  throw Error(ErrorKind::usage, "there is no selvage_type " + std::to_string(static_cast<int>(type)));
 }
 
 AllreduceOptions options_of(selvage_operation operation, const selvage_allreduce_options* options) {

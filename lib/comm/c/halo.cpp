@@ -355,7 +355,7 @@ selvage_status selvage_halo_reduce(selvage_halo* halo, int field, selvage_type t
     selvage_halo& own = required(halo, "the halo");
     require_idle(own);
     const std::uint64_t bit = bit_of(own, field);
-    with_type(type, [&]<class T>(T) {
+    with_number(type, [&]<class T>(T) {
       // Components may be packed into larger elements, so the sizes need not be one.
       if (own.element_bytes[static_cast<std::size_t>(field)] != sizeof(T))
         throw Error(ErrorKind::usage, "field " + std::to_string(field) + " has elements of " +

@@ -64,9 +64,9 @@ T& required(T* pointer, std::string_view what) {
   return *pointer;
 }
 
-/// Calls function(T{}) with the type of the elements. \throws Error{usage} for one that there is not
+/// Calls function(T{}) with the type of the elements that a halo or a list combines. \throws Error{usage} for any other
 template <class Function>
-void with_type(selvage_type type, const Function& function) {
+void with_number(selvage_type type, const Function& function) {
   switch (type) {
     case SELVAGE_FLOAT:
       return function(float{});
@@ -76,8 +76,13 @@ void with_type(selvage_type type, const Function& function) {
       return function(std::int32_t{});
     case SELVAGE_INT64:
       return function(std::int64_t{});
+    default:
+      throw Error(
+          ErrorKind::usage,
+          "halos and lists combine elements of the types SELVAGE_FLOAT, SELVAGE_DOUBLE, SELVAGE_INT32 and "
+          "SELVAGE_INT64; this is selvage_type " +
+              std::to_string(static_cast<int>(type)));
   }
-  throw Error(ErrorKind::usage, "there is no selvage_type " + std::to_string(static_cast<int>(type)));
 }
 
 /// The value of a text that may be NULL. \throws Error{input} as `parse`

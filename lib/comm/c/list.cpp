@@ -84,7 +84,7 @@ void with_elements(const selvage_list& list, const selvage_particles& particles,
 template <class Function>
 void with_numbers(const selvage_list& list, const selvage_particles& particles, selvage_type type,
                   const Function& function) {
-  with_type(type, [&]<class T>(T) {
+  with_number(type, [&]<class T>(T) {
     list.place.on_space(
         [&]<class Space>(const Space& space) { function(space, view_of<T, Space>(particles)); });
   });

@@ -1,17 +1,37 @@
 #include "c_interface.hpp"
 
+#include <selvage/comm/half.hpp>
 #include <selvage/selvage.h>
 
+#include <Kokkos_Complex.hpp>
 #include <gtest/gtest.h>
 #include <mpi.h>
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 namespace selvage::test {
 namespace {
 
 class CCalls : public CInterface {};
+
+/// 16-bit numbers are structs of their bits.
+template <class T>
+T element_of(int value) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>)
+    return from_float<T>(static_cast<float>(value));
+  else
+    return static_cast<T>(value);
+}
+
+template <class T>
+bool are_equal(T a, T b) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>)
+    return a.bits == b.bits;
+  else
+    return a == b;
+}
 
 template <class T>
 void expect_reduced(const selvage_context* context, selvage_memory memory, selvage_type type,
@@ -25,7 +45,7 @@ void expect_reduced(const selvage_context* context, selvage_memory memory, selva
   SELVAGE_OK(selvage_allreduce_check(allreduce.get()));
   elements.get();
   for (std::size_t i = 0; i < 3; ++i)
-    EXPECT_EQ(elements[i], expected) << "type " << type << ", operation " << operation;
+    EXPECT_TRUE(are_equal(elements[i], expected)) << "type " << type << ", operation " << operation;
 }
 
 template <class T>
@@ -34,7 +54,7 @@ void expect_all_operations(const selvage_context* context, selvage_memory memory
   int product = 1;
   for (int factor = 2; factor <= size; ++factor) product *= factor;
   const auto expect = [&](selvage_operation operation, int expected) {
-    expect_reduced<T>(context, memory, type, operation, static_cast<T>(rank + 1), static_cast<T>(expected));
+    expect_reduced<T>(context, memory, type, operation, element_of<T>(rank + 1), element_of<T>(expected));
   };
   expect(SELVAGE_SUM, size * (size + 1) / 2);
   expect(SELVAGE_PRODUCT, product);
@@ -42,12 +62,44 @@ void expect_all_operations(const selvage_context* context, selvage_memory memory
   expect(SELVAGE_MAX, size);
 }
 
+template <class Real>
+void expect_complex(const selvage_context* context, selvage_memory memory, selvage_type type, int rank,
+                    int size) {
+  const auto real = static_cast<Real>(size * (size + 1) / 2);
+  const Kokkos::complex<Real> own(static_cast<Real>(rank + 1), -2);
+  expect_reduced(context, memory, type, SELVAGE_SUM, own,
+                 Kokkos::complex<Real>(real, static_cast<Real>(-2 * size)));
+}
+
 TEST_P(CCalls, AllreduceKnowsAllTypesAndOperations) {
   expect_all_operations<float>(context.get(), GetParam(), SELVAGE_FLOAT, rank, size);
   expect_all_operations<double>(context.get(), GetParam(), SELVAGE_DOUBLE, rank, size);
   expect_all_operations<std::int32_t>(context.get(), GetParam(), SELVAGE_INT32, rank, size);
   expect_all_operations<std::int64_t>(context.get(), GetParam(), SELVAGE_INT64, rank, size);
+  expect_all_operations<std::int8_t>(context.get(), GetParam(), SELVAGE_INT8, rank, size);
+  expect_all_operations<std::int16_t>(context.get(), GetParam(), SELVAGE_INT16, rank, size);
+  expect_all_operations<std::uint8_t>(context.get(), GetParam(), SELVAGE_UINT8, rank, size);
+  expect_all_operations<std::uint16_t>(context.get(), GetParam(), SELVAGE_UINT16, rank, size);
+  expect_all_operations<std::uint32_t>(context.get(), GetParam(), SELVAGE_UINT32, rank, size);
+  expect_all_operations<std::uint64_t>(context.get(), GetParam(), SELVAGE_UINT64, rank, size);
+  expect_all_operations<Half>(context.get(), GetParam(), SELVAGE_HALF, rank, size);
+  expect_all_operations<Bfloat16>(context.get(), GetParam(), SELVAGE_BFLOAT16, rank, size);
+  expect_complex<float>(context.get(), GetParam(), SELVAGE_COMPLEX_FLOAT, rank, size);
+  expect_complex<double>(context.get(), GetParam(), SELVAGE_COMPLEX_DOUBLE, rank, size);
   expect_reduced<double>(context.get(), GetParam(), SELVAGE_DOUBLE, SELVAGE_AVERAGE, 2.5, 2.5);
+  // Which of two is the larger one depends on the sign.
+  const bool is_last = rank == size - 1;
+  expect_reduced<std::int8_t>(context.get(), GetParam(), SELVAGE_INT8, SELVAGE_MAX, is_last ? 1 : -1, 1);
+  expect_reduced<std::uint8_t>(context.get(), GetParam(), SELVAGE_UINT8, SELVAGE_MAX, is_last ? 1 : 255,
+                               size == 1 ? 1 : 255);
+}
+
+TEST_P(CCalls, HalosAndListsSayWhichTypesTheyCombine) {
+  ASSERT_NO_FATAL_FAILURE(make_grid());
+  Array<float> u(GetParam(), elements());
+  ASSERT_NO_FATAL_FAILURE(make_halo({field_of(u)}));
+  EXPECT_TRUE(fails(selvage_halo_reduce(halo.get(), 0, SELVAGE_UINT32, SELVAGE_SUM), SELVAGE_USAGE,
+                    "SELVAGE_INT64; this is selvage_type 8"));
 }
 
 TEST_P(CCalls, AllreduceTakesOptionsAndTwoParts) {

@@ -172,6 +172,7 @@ contains
     type(c_ptr) :: allreduce
     character(len=4, kind=c_char), target :: algorithm
     integer(c_int64_t), target, asynchronous :: counts(1000)
+    complex(c_double_complex), target, asynchronous :: waves(7)
     algorithm = "mpi"//c_null_char
     options%algorithm = c_loc(algorithm)
     call succeed(selvage_allreduce_create(context, c_loc(counts), size(counts, kind=c_int64_t), selvage_int64, &
@@ -182,6 +183,12 @@ contains
     call succeed(selvage_allreduce_finish(allreduce), "its end")
     call expect(all(counts == ranks*(ranks + 1)/2), "the sum")
     call succeed(selvage_allreduce_check(allreduce), "a check")
+    call selvage_allreduce_destroy(allreduce)
+    call succeed(selvage_allreduce_create(context, c_loc(waves), size(waves, kind=c_int64_t), selvage_complex_double, &
+                                          selvage_sum, options, allreduce), "an allreduce of complex numbers")
+    waves = cmplx(rank + 1, -2, c_double_complex)
+    call succeed(selvage_allreduce_run(allreduce), "its run")
+    call expect(all(waves == cmplx(ranks*(ranks + 1)/2, -2*ranks, c_double_complex)), "the complex sum")
     call selvage_allreduce_destroy(allreduce)
   end subroutine
 

@@ -20,7 +20,9 @@ module selvage
     enumerator :: selvage_host = 0, selvage_device
   end enum
   enum, bind(c)
-    enumerator :: selvage_float = 0, selvage_double, selvage_int32, selvage_int64
+    enumerator :: selvage_float = 0, selvage_double, selvage_int32, selvage_int64, selvage_int8, selvage_int16, selvage_uint8, &
+      selvage_uint16, selvage_uint32, selvage_uint64, selvage_half, selvage_bfloat16, selvage_complex_float, &
+      selvage_complex_double
   end enum
   enum, bind(c)
     enumerator :: selvage_sum = 0, selvage_product, selvage_min, selvage_max, selvage_average

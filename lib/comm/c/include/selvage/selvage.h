@@ -46,7 +46,23 @@ selvage_status selvage_finalize(void);
 /* Where arrays lie. SELVAGE_DEVICE is the memory of the GPU that Kokkos was started with, as of cudaMalloc. */
 typedef enum selvage_memory { SELVAGE_HOST = 0, SELVAGE_DEVICE = 1 } selvage_memory;
 
-typedef enum selvage_type { SELVAGE_FLOAT, SELVAGE_DOUBLE, SELVAGE_INT32, SELVAGE_INT64 } selvage_type;
+/* What elements are. Halos and lists combine the first four; allreduces combine all, complex numbers by sum and average alone. */
+typedef enum selvage_type {
+  SELVAGE_FLOAT,
+  SELVAGE_DOUBLE,
+  SELVAGE_INT32,
+  SELVAGE_INT64,
+  SELVAGE_INT8,
+  SELVAGE_INT16,
+  SELVAGE_UINT8,
+  SELVAGE_UINT16,
+  SELVAGE_UINT32,
+  SELVAGE_UINT64,
+  SELVAGE_HALF,          /* IEEE binary16; it and bfloat16 are combined in fp32 and rounded once */
+  SELVAGE_BFLOAT16,      /* the upper half of a float */
+  SELVAGE_COMPLEX_FLOAT, /* real and imaginary part, as C's float _Complex */
+  SELVAGE_COMPLEX_DOUBLE
+} selvage_type;
 typedef enum selvage_operation {
   SELVAGE_SUM,
   SELVAGE_PRODUCT,
