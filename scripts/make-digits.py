@@ -2,7 +2,7 @@
 """Writes scikit-learn's handwritten digits as the data set that sgd reads.
 
     make-digits.py [--out digits.h5] [--test 360] [--seed 0]
-    make-digits.py --out digits.npz        # the same for scripts/compare-torch.py on a host without h5py
+    make-digits.py --out digits.npz        # the same for tests/compare/compare-torch.py on a host without h5py
 
 1797 images of 8 x 8 pixels, divided by 16, in an order drawn by the seed: the last 360 are test samples. The file has the
 attribute classes and the arrays train_features, test_features (samples x 64, fp32), train_labels, test_labels (int32).

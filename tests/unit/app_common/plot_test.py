@@ -181,11 +181,11 @@ class AllreduceSeries(unittest.TestCase):
     """What is drawn beside what, without drawing."""
 
     def series(self, *records):
-        import plot_allreduce
+        from plots import allreduce
         with tempfile.TemporaryDirectory() as directory:
             path = pathlib.Path(directory) / "records.json"
             path.write_text(json.dumps(records))
-            return plot_allreduce.series_of(plot_allreduce.read_records([path]))
+            return allreduce.series_of(allreduce.read_records([path]))
 
     def record(self, name, value, choice, peers=None):
         return {"name": name, "value": value, "unit": "us", "choice": choice, "peers": peers or {}}
@@ -245,12 +245,12 @@ class ScalingShares(unittest.TestCase):
     """What is compared with which ideal, without drawing."""
 
     def shares(self, *records):
-        import plot_scaling
+        from plots import scaling
         with tempfile.TemporaryDirectory() as directory:
             path = pathlib.Path(directory) / "records.json"
             path.write_text(json.dumps(records))
-            groups = plot_scaling.read_figures([path])
-        return {figure: plot_scaling.shares(figure, by_ranks) for group in groups.values() for figure, by_ranks in group.items()}
+            groups = scaling.read_figures([path])
+        return {figure: scaling.shares(figure, by_ranks) for group in groups.values() for figure, by_ranks in group.items()}
 
     def record(self, name, value, better="lower", **more):
         return {"name": name, "value": value, "unit": "x", "better": better, "hardware": "8xGPU"} | more
@@ -308,11 +308,11 @@ class PlotTables(PlotCase):
             self.assertTrue(pathlib.Path(picture).read_bytes().startswith(PNG_SIGNATURE), picture)
 
     def test_names_the_column_that_a_picture_of_a_table_lacks(self):
-        import plot_tables
+        from plots import bars
 
         definition = {"title": "t", "columns": [{"title": "a"}], "rows": [], "plot": {"columns": ["b"], "file": "x.png"}}
         with self.assertRaisesRegex(ValueError, "wants the column 'b', and there are a"):
-            plot_tables.numbers_of(None, definition)
+            bars.numbers_of(None, definition)
 
 
 class PlotTopo(PlotCase):

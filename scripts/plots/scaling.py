@@ -6,6 +6,7 @@ import re
 import matplotlib.pyplot as plt
 
 import records as benchmark_records
+from plots.style import save
 
 # A figure's name holds the number of its ranks: "lj/fp64/32000/4gpu", "allreduce/fp32/4gpu/1024/graph".
 COUNT = re.compile(r"/(?P<ranks>\d+)(?P<unit>gpu|rank)(?=/|$)")
@@ -122,7 +123,7 @@ def draw_values(axes, name, by_ranks, color):
     axes.plot(ranks, [start * growth(count) for count in ranks], color=color, linestyle=":", linewidth=1)
 
 
-def plot_scaling(paths, out_dir, save):
+def plot(paths, out_dir):
     """scaling-<hardware>-<app>.png, of ranks on hosts with -ranks."""
     written = []
     for key, group in read_figures(paths).items():

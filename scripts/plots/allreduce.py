@@ -5,13 +5,14 @@ import re
 import matplotlib.pyplot as plt
 
 import records as benchmark_records
+from plots.style import BLUE, ORANGE, save
 
 NAME = re.compile(r"allreduce/(?P<type>[^/]+)/(?P<ranks>\d+)(?P<unit>rank|gpu)/(?P<bytes>\d+)(?P<graph>/graph)?$")
 OURS = "Selvage"
 # What others than we give; the rest of a record's peers are our forms that were not chosen.
 OTHERS = ("NCCL", "NCCL, symmetric window", "MPI_Allreduce", "torch NCCL", "torch one_shot", "torch two_shot")
-STYLES = {OURS: {"color": "#1b6ca8", "linewidth": 2.2, "marker": "o"}}
-OTHER_COLORS = ("#c2571a", "#d9a441", "#5a8f29", "#7a4fa3", "#b5922a", "#8c564b")
+STYLES = {OURS: {"color": BLUE, "linewidth": 2.2, "marker": "o"}}
+OTHER_COLORS = (ORANGE, "#d9a441", "#5a8f29", "#7a4fa3", "#b5922a", "#8c564b")
 
 
 def read_records(paths):
@@ -121,7 +122,7 @@ def jobs_of(entries):
     return jobs
 
 
-def plot_allreduce(paths, out_dir, save):
+def plot(paths, out_dir):
     """One picture per job: allreduce-<hardware>-<ranks><unit>.png, of other types than fp32 with the type."""
     written = []
     for (kind, ranks, unit, hardware), entries in jobs_of(read_records(paths)).items():

@@ -12,12 +12,14 @@ import matplotlib.colors
 import matplotlib.pyplot as plt
 import numpy as np
 
+from plots.style import BLUE, ORANGE, PALE, save
+
 COLUMNS = ["from", "to", "host_bytes", "host_messages", "device_bytes", "device_messages"]
 # The ways between GPUs, the nearest first.
-LEVEL_COLORS = {"nvlink": "#1b6ca8", "nvswitch": "#2a9d8f", "pcie_switch": "#e9a23b", "root_complex": "#c2571a",
+LEVEL_COLORS = {"nvlink": BLUE, "nvswitch": "#2a9d8f", "pcie_switch": "#e9a23b", "root_complex": ORANGE,
                 "numa": "#a3485e", "system": "#8d8d8d", "unknown": "#d0d0d0"}
 MOST_HOSTS_DRAWN = 8
-BEFORE, AFTER, OTHER = "#b0b7be", "#1b6ca8", "#c9d6e2"
+BEFORE, AFTER, OTHER = "#b0b7be", BLUE, PALE
 
 
 def read_map(path):
@@ -63,7 +65,7 @@ def draw_matrix(axes, matrix, title, host_ends, norm):
     return image
 
 
-def plot_traffic(mapped, matrix, out_dir, save):
+def plot_traffic(mapped, matrix, out_dir):
     """By rank, and by the place that ranks got: what lies near the diagonal stays in a host."""
     if matrix.shape[0] != len(mapped["ranks"]):
         raise ValueError(f"the traffic is of {matrix.shape[0]} ranks, the placement of {len(mapped['ranks'])}")
@@ -80,7 +82,7 @@ def plot_traffic(mapped, matrix, out_dir, save):
     return save(figure, out_dir / "traffic.png")
 
 
-def plot_methods(mapped, out_dir, save):
+def plot_methods(mapped, out_dir):
     methods = [method for method in mapped["methods"] if method.get("percent_of_default") is not None]
     names = [method["method"] for method in methods]
     colors = [AFTER if name == mapped["method"] else BEFORE if name == "default" else OTHER for name in names]
@@ -94,7 +96,7 @@ def plot_methods(mapped, out_dir, save):
     return save(figure, out_dir / "methods.png")
 
 
-def plot_links(mapped, out_dir, save):
+def plot_links(mapped, out_dir):
     """Links by load, the fullest first, before and after."""
     loads = {"default": [link["default_load"] for link in mapped["links"]], mapped["method"]: [link["load"] for link in mapped["links"]]}
     figure, axes = plt.subplots(figsize=(7, 4), constrained_layout=True)
@@ -117,7 +119,7 @@ def draw_grid(axes, hosts, title):
     axes.set(title=title, xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5), xticks=[], yticks=[])
 
 
-def plot_grid(mapped, shape, out_dir, save):
+def plot_grid(mapped, shape, out_dir):
     """Which host each rank of a grid is on, by default and as chosen; of a 3D grid the first layer."""
     chosen = [rank["host"] for rank in mapped["ranks"]]
     if math.prod(shape) != len(chosen):
@@ -132,15 +134,15 @@ def plot_grid(mapped, shape, out_dir, save):
     return save(figure, out_dir / "grid.png")
 
 
-def plot_topo(map_path, traffic_path, shape, out_dir, save):
+def plot_map(map_path, traffic_path, shape, out_dir):
     mapped = read_map(map_path)
-    pictures = [plot_methods(mapped, out_dir, save)]
+    pictures = [plot_methods(mapped, out_dir)]
     if shape:
-        pictures.append(plot_grid(mapped, shape, out_dir, save))
+        pictures.append(plot_grid(mapped, shape, out_dir))
     if mapped.get("links"):
-        pictures.append(plot_links(mapped, out_dir, save))
+        pictures.append(plot_links(mapped, out_dir))
     if traffic_path is not None:
-        pictures.append(plot_traffic(mapped, read_traffic(traffic_path), out_dir, save))
+        pictures.append(plot_traffic(mapped, read_traffic(traffic_path), out_dir))
     return pictures
 
 
@@ -197,7 +199,8 @@ def draw_host(axes, host):
     axes.axis("off")
     gpus = host["gpus"]["value"]
     if not gpus:
-        axes.text(0, 0, "no GPUs" if gpus == [] else f"GPUs unknown:\n{host['gpus']['unknown']}", ha="center", va="center", fontsize=8, wrap=True)
+        text = "no GPUs" if gpus == [] else f"GPUs unknown:\n{host['gpus']['unknown']}"
+        axes.text(0, 0, text, ha="center", va="center", fontsize=8, wrap=True)
         return
     angles = [math.pi / 2 - 2 * math.pi * number / len(gpus) for number in range(len(gpus))]
     places = {gpu["pci_bus_id"]: (math.cos(angle), math.sin(angle)) for gpu, angle in zip(gpus, angles)}
@@ -208,7 +211,7 @@ def draw_host(axes, host):
                   va="center", zorder=3, bbox={"boxstyle": "round", "facecolor": "#eef3f7", "edgecolor": "0.4"})
 
 
-def plot_machine(path, out_dir, save):
+def plot_machine(path, out_dir):
     """The GPUs of each host and the ways between them."""
     machine = read_machine(path)
     hosts = machine["physical_hosts"][:MOST_HOSTS_DRAWN]

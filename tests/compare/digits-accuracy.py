@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-INPUT = pathlib.Path(__file__).resolve().parent.parent / "inputs/sgd/digits.toml"
+INPUT = pathlib.Path(__file__).resolve().parents[2] / "inputs/sgd/digits.toml"
 LEAST, LEAST_MEAN, MOST_SECONDS = 0.95, 0.975, 30
 
 

@@ -12,8 +12,9 @@ row with what they take together.
 import matplotlib.pyplot as plt
 
 import tables
+from plots.style import BLUE, GREEN, GREY, OCHRE, ORANGE, PlotError, save
 
-COLORS = ("#1b6ca8", "#c2571a", "#8a8d91", "#6d9f71", "#b7a13b")
+COLORS = (BLUE, ORANGE, GREY, GREEN, OCHRE)
 ROW_INCHES = 0.13
 
 
@@ -85,13 +86,16 @@ def draw_time_line(definition, rows):
     return figure
 
 
-def plot_tables(out_dir, save):
+def plot(out_dir):
     """One picture per table with a `plot`."""
-    pages = tables.Pages(tables.REPOSITORY)
-    written = []
-    for definition in pages.tables.values():
-        if "plot" in definition:
-            rows = numbers_of(pages.records, definition)
-            figure = (draw_time_line if "phases" in definition["plot"] else draw)(definition, rows)
-            written.append(save(figure, out_dir / definition["plot"]["file"]))
-    return written
+    try:
+        pages = tables.Pages(tables.REPOSITORY)
+        written = []
+        for definition in pages.tables.values():
+            if "plot" in definition:
+                rows = numbers_of(pages.records, definition)
+                figure = (draw_time_line if "phases" in definition["plot"] else draw)(definition, rows)
+                written.append(save(figure, out_dir / definition["plot"]["file"]))
+        return written
+    except tables.Problem as problem:
+        raise PlotError(problem) from problem
