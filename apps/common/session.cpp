@@ -3,6 +3,7 @@
 #include "common/address_space.hpp"
 #include "common/job.hpp"
 #include "common/kokkos_settings.hpp"
+#include "common/report.hpp"
 
 #include <selvage/agreement.hpp>
 #include <selvage/environment.hpp>
@@ -140,7 +141,8 @@ int run_checked(MPI_Comm comm, int host_rank, int argc, char** argv, const AppIn
   std::optional<KokkosRuntime> kokkos;
   if (!Kokkos::is_initialized()) kokkos.emplace(kokkos_arguments(line, info, host_rank));
   Session session(comm, info, std::move(line), std::move(input));
-  run_body(session, body);
+  const auto print_environment = [](Session& own) { Report(own).print_environment(); };
+  run_body(session, session.command_line().env ? print_environment : body);
   return session.exit_code();
 }
 

@@ -39,10 +39,6 @@ const app::AppInfo& app_info() {
 
 void run(app::Session& session) {
   app::Report report(session);
-  if (session.command_line().env) {
-    report.print_environment();
-    return;
-  }
   Settings settings;
   session.setup([&] { settings = read_settings(session.input()); });
   const Space space = make_instance();

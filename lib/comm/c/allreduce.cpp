@@ -42,13 +42,10 @@ template <class Function>
 void with_type(selvage_type type, const Function& function) {
   switch (type) {
     case SELVAGE_FLOAT:
-      return function(float{});
     case SELVAGE_DOUBLE:
-      return function(double{});
     case SELVAGE_INT32:
-      return function(std::int32_t{});
     case SELVAGE_INT64:
-      return function(std::int64_t{});
+      return with_number(type, function);
     case SELVAGE_INT8:
       return function(std::int8_t{});
     case SELVAGE_INT16:

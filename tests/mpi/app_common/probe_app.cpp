@@ -59,10 +59,6 @@ const AppInfo& probe_info() {
 void run_probe(Session& session) {
   const std::string how = session.input().get_text("probe.fail", "not");
   Report report(session);
-  if (session.command_line().env) {
-    report.print_environment();
-    return;
-  }
   set_up(session, how);
   work(session, how);
   report.decide("a decision");
