@@ -147,7 +147,7 @@ class PhaseTrial {
     return result;
   }
 
-  /// Of this rank and its neighbours. Hosts have clocks of their own, so between them nobody is waited for.
+  /// When the last of this rank and its neighbours sent. On several hosts only this rank counts, since their clocks differ.
   [[nodiscard]] double last_sent(double own) const {
     double last = own;
     if (rows_.grid.context().machine().physical_hosts().size() > 1) return last;
