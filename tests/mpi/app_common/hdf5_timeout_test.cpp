@@ -58,9 +58,8 @@ void close_what_was_left() {
 }
 
 /// One rank of several is late in the midst of writing, past the limit, and then comes.
-TEST(Hdf5Timeout, LeavesTheFileToTheThreadsThatStillWrite) {
+void expect_file_left_to_threads(WriteMode mode) {
   const World world;
-  if (world.ranks == 1 || !hdf5_is_parallel()) GTEST_SKIP() << "nobody waits for another rank";
   const SharedDirectory dir;
   const std::string path = dir / "f.h5";
   const auto threads = count_threads();
@@ -72,7 +71,7 @@ TEST(Hdf5Timeout, LeavesTheFileToTheThreadsThatStillWrite) {
     const auto shared = shared_values(box_values<double>({12}, own));
     values = shared;
     const auto array = array_block("u", {12}, own, shared);
-    write_hdf5(MPI_COMM_WORLD, path, std::span(&array, 1), {}, WriteMode::parallel);
+    write_hdf5(MPI_COMM_WORLD, path, std::span(&array, 1), {}, mode);
     ADD_FAILURE() << "nobody waited in vain";
   } catch (const AgreedError& error) {
     EXPECT_EQ(error.kind(), ErrorKind::timeout) << error.what();
@@ -88,8 +87,18 @@ TEST(Hdf5Timeout, LeavesTheFileToTheThreadsThatStillWrite) {
   close_what_was_left();
   MPI_Barrier(MPI_COMM_WORLD);
   EXPECT_FALSE(std::filesystem::exists(path));
-  write_whole<double>(path, {12}, 0, WriteMode::parallel);
+  write_whole<double>(path, {12}, 0, mode);
   EXPECT_TRUE(std::filesystem::exists(path));
+}
+
+TEST(Hdf5Timeout, LeavesTheFileToTheThreadsThatStillWrite) {
+  if (World().ranks == 1 || !hdf5_is_parallel()) GTEST_SKIP() << "nobody waits for another rank";
+  expect_file_left_to_threads(WriteMode::parallel);
+}
+
+TEST(Hdf5Timeout, LeavesValuesToTheThreadsThatStillSend) {
+  if (World().ranks == 1) GTEST_SKIP() << "nobody waits for another rank";
+  expect_file_left_to_threads(WriteMode::gathered);
 }
 
 }  // namespace
@@ -98,6 +107,14 @@ extern "C" int MPI_File_set_view(MPI_File file, MPI_Offset place, MPI_Datatype e
                                  const char* representation, MPI_Info info) {
   pass_through_call();
   const int result = PMPI_File_set_view(file, place, element, type, representation, info);
+  --threads_in_call;
+  return result;
+}
+
+extern "C" int MPI_Send(const void* values, int count, MPI_Datatype type, int target, int tag,
+                        MPI_Comm comm) {
+  pass_through_call();
+  const int result = PMPI_Send(values, count, type, target, tag, comm);
   --threads_in_call;
   return result;
 }
