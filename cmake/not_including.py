@@ -11,7 +11,7 @@ import sys
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 # The folders that includes are relative to, besides the including file's own.
-ROOTS = [*REPOSITORY.glob("lib/*/include"), *REPOSITORY.glob("lib/*/src"), REPOSITORY / "apps", *REPOSITORY.glob("apps/*")]
+ROOTS = [*REPOSITORY.glob("lib/*/include"), *REPOSITORY.glob("lib/*/src"), *REPOSITORY.glob("lib/*/*/include"), REPOSITORY / "apps", *REPOSITORY.glob("apps/*")]
 
 
 @functools.cache

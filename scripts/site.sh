@@ -16,7 +16,7 @@ EOT
 
 # Public: what include/ folders hold, but for detail/.
 reference() {
-  local includes=(lib/*/include lib/*/c/include)
+  local includes=(lib/*/include lib/*/c/include lib/topo/simulation/include)
   rm -rf build/site-api
   mkdir -p build/site-api
   doxygen - <<EOT

@@ -20,7 +20,7 @@ cmake_minimum_required(VERSION 3.25)
 project(components LANGUAGES CXX)
 find_package(Selvage $asked)
 set(found "")
-foreach(component IN ITEMS base topo comm c fortran nonsense)
+foreach(component IN ITEMS base topo comm c simulation fortran nonsense)
   if(Selvage_\${component}_FOUND)
     list(APPEND found \${component})
   endif()
@@ -49,14 +49,15 @@ expect() {
 }
 
 no_kokkos=-DCMAKE_DISABLE_FIND_PACKAGE_Kokkos=ON
-every="base Selvage::base topo Selvage::topo comm Selvage::comm c Selvage::c"
+every="base Selvage::base topo Selvage::topo comm Selvage::comm c Selvage::c simulation Selvage::simulation"
 
 expect 0 "found: $every." "REQUIRED"
 expect 0 "found: base Selvage::base topo Selvage::topo." "REQUIRED COMPONENTS topo" $no_kokkos
 expect 0 "found: base Selvage::base topo Selvage::topo comm Selvage::comm." "REQUIRED COMPONENTS comm"
-expect 0 "found: $every." "REQUIRED COMPONENTS topo c"
+expect 0 "found: base Selvage::base topo Selvage::topo comm Selvage::comm c Selvage::c." "REQUIRED COMPONENTS topo c"
+expect 0 "found: base Selvage::base topo Selvage::topo simulation Selvage::simulation." "REQUIRED COMPONENTS simulation" $no_kokkos
 
-expect 1 "it has no component nonsense: there are base, topo, comm, c and fortran" "REQUIRED COMPONENTS topo nonsense"
+expect 1 "it has no component nonsense: there are base, topo, comm, c, simulation and fortran" "REQUIRED COMPONENTS topo nonsense"
 expect 0 "Selvage_FOUND=0, found: ." "COMPONENTS nonsense"
 expect 0 "found: base Selvage::base topo Selvage::topo." "REQUIRED COMPONENTS topo OPTIONAL_COMPONENTS nonsense"
 
@@ -68,7 +69,8 @@ expect 1 "Kokkos" "REQUIRED COMPONENTS comm" $no_kokkos
 expect 0 "Selvage_FOUND=0, found: ." "COMPONENTS comm" $no_kokkos
 expect 0 "Selvage_FOUND=1, found: base Selvage::base topo Selvage::topo." \
   "REQUIRED COMPONENTS topo OPTIONAL_COMPONENTS comm" $no_kokkos
-expect 0 "found: $every." "REQUIRED COMPONENTS topo OPTIONAL_COMPONENTS c"
+expect 0 "found: base Selvage::base topo Selvage::topo comm Selvage::comm c Selvage::c." \
+  "REQUIRED COMPONENTS topo OPTIONAL_COMPONENTS c"
 expect 1 "its component fortran takes a project with the language Fortran" "REQUIRED COMPONENTS fortran"
 
 [ "$failures" -eq 0 ] || exit 1

@@ -224,12 +224,12 @@ struct FireDynamic {
   }
 };
 struct WaitForMany {
+  TriggerPort port;
   Words arrived;
   Words landed;
   std::uint32_t length;
-  std::uint64_t timeout_ns;
-  KOKKOS_FUNCTION void operator()(int, int& wrong) const {
-    if (!detail::poll_until(detail::HasReached{&arrived(0), length}, timeout_ns)) wrong += 1000;
+  KOKKOS_FUNCTION void operator()(const Team& team, int& wrong) const {
+    if (!port.wait_until(team, &arrived(0), length)) wrong += 1000;
     for (std::uint32_t i = 0; i < length; ++i) wrong += landed(i) == 7000 + length * 100 + i ? 0 : 1;
     for (std::uint32_t i = length; i < items; ++i) wrong += landed(i) == 0 ? 0 : 1;
   }
@@ -244,11 +244,20 @@ TEST_F(TriggersTest, TakeLengthAndTargetFromTheKernel) {
         "fire", Kokkos::RangePolicy<Space>(space_, 0, 1),
         FireDynamic{triggers_.device(), part(2), length, static_cast<std::uint32_t>(right())});
     int wrong = 0;
-    Kokkos::parallel_reduce("wait", Kokkos::RangePolicy<Space>(space_, 0, 1),
-                            WaitForMany{part(0), part(1), length, triggers_.device().timeout_ns}, wrong);
+    Kokkos::parallel_reduce("wait", Kokkos::TeamPolicy<Space>(space_, 1, 1),
+                            WaitForMany{triggers_.device(), part(0), part(1), length}, wrong);
     ASSERT_EQ(on_all_ranks(wrong), 0) << length;
   }
   expect_nothing_left_over();
+}
+
+TEST_F(TriggersTest, LetTeamsGoOnWithoutWhatNeverComes) {
+  TriggerPort port = triggers_.device();
+  port.timeout_ns = 1'000'000;
+  int wrong = 0;
+  Kokkos::parallel_reduce("wait", Kokkos::TeamPolicy<Space>(space_, 1, 1),
+                          WaitForMany{port, part(0), part(1), 1}, wrong);
+  EXPECT_EQ(wrong, 1001);
 }
 
 TEST_F(TriggersTest, FetchFromTheTarget) {

@@ -1,5 +1,6 @@
 #include <selvage/error.hpp>
 #include <selvage/topo/job_placement.hpp>
+#include <selvage/topo/simulation.hpp>
 
 #include <gtest/gtest.h>
 #include <mpi.h>

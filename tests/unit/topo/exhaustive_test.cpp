@@ -1,6 +1,7 @@
 #include "placement/random.hpp"
 
 #include <selvage/topo/placement.hpp>
+#include <selvage/topo/simulation.hpp>
 
 #include <gtest/gtest.h>
 

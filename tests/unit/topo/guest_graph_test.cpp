@@ -2,6 +2,7 @@
 
 #include <selvage/topo/pattern.hpp>
 #include <selvage/topo/placement.hpp>
+#include <selvage/topo/simulation.hpp>
 
 #include <gtest/gtest.h>
 

@@ -162,27 +162,4 @@ struct SlurmTopologyOptions {
 /// \throws Error{input} when it can't be read, or names more than Fabric::max_hosts hosts
 [[nodiscard]] std::vector<std::string> expand_host_list(std::string_view list);
 
-/// Networks that can be simulated.
-enum class SimulatedKind {
-  flat,      ///< all slots in one host
-  fat_tree,  ///< 8 hosts per leaf switch, 4 leaf switches per pod, as many cables up as down; costs 1, 10, 20, 30
-  dragonfly,  ///< 4 hosts per router, 4 routers per group, two cables between each two groups; costs 1, 10, 20, 30
-  torus,  ///< three dimensions, one host per router; costs 1 and 10 per hop
-  pcie_tree,  ///< 16 GPUs per machine, each a host of its own: pairs, fours, eights; costs 10, 25, 42, 45, between
-              ///< machines 60, the ratios of bandwidths in Faraji's thesis, 6.4; never fragmented
-};
-
-/// The hosts of one job on a simulated network, which is as large as they need: up to Fabric::max_hosts hosts, and
-/// Fabric::max_slots slots in all.
-struct SimulatedFabric {
-  SimulatedKind kind = SimulatedKind::fat_tree;
-  int hosts = 1;
-  int slots_per_host = 4;
-  bool fragmented = false;  ///< the hosts are drawn from a machine twice as large, otherwise its first ones
-  std::uint64_t seed = 0;   ///< of the drawing
-};
-
-/// \throws Error{input} for numbers out of range
-[[nodiscard]] Fabric simulated_fabric(const SimulatedFabric& options);
-
 }  // namespace selvage::topo

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "placement/networks/tree.hpp"
+#include "placement/fabric/tree.hpp"
 
 #include <selvage/topo/machine.hpp>
 

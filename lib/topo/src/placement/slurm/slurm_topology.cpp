@@ -1,4 +1,4 @@
-#include "placement/networks/tree.hpp"
+#include "placement/fabric/tree.hpp"
 #include "slurm_lines.hpp"
 #include "text/text_file.hpp"
 

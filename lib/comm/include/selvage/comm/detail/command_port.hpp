@@ -133,15 +133,7 @@ class CommandContext {
   /// Waits until a word of this rank's window has reached `value`; what was put before it is visible then.
   template <class Team>
   KOKKOS_FUNCTION bool wait_until(const Team& team, const std::uint64_t* word, std::uint64_t value) const {
-    bool done = false;
-    Kokkos::single(
-        Kokkos::PerTeam(team),
-        [&](bool& reached) {
-          reached = detail::poll_until(detail::HasReached{word, value}, timeout_ns_);
-        },
-        done);
-    team.team_barrier();
-    return done;
+    return detail::wait_until(team, {word, value}, timeout_ns_);
   }
 
   /// Below the public interface: one command, by one item.

@@ -2,7 +2,7 @@
 
 #include <selvage/comm/detail/signal.hpp>
 
-#include <Kokkos_Macros.hpp>
+#include <Kokkos_Core.hpp>
 #include <sched.h>
 
 #include <cstdint>
@@ -34,5 +34,16 @@ struct HasReached {
   std::uint64_t wanted;
   KOKKOS_FUNCTION bool operator()() const { return has_reached(acquire_word(*word), wanted); }
 };
+
+/// One item of a team polls, then all go on. \return false, on all of them, when the time has run out
+template <class Team>
+[[nodiscard]] KOKKOS_FUNCTION bool wait_until(const Team& team, const HasReached& done,
+                                              std::uint64_t timeout_ns) {
+  bool has_come = false;
+  Kokkos::single(
+      Kokkos::PerTeam(team), [&](bool& reached) { reached = poll_until(done, timeout_ns); }, has_come);
+  team.team_barrier();
+  return has_come;
+}
 
 }  // namespace selvage::detail

@@ -97,6 +97,13 @@ class TriggerPort {
     return detail::poll_until(detail::HasReached{completed + completed_index(tag), tag.epoch}, timeout_ns);
   }
 
+  /// Waits until a word of this rank's window, such as an arrival counter, has reached `value`; what was put before it is visible
+  /// then. All of a team call it. \return false when the time has run out
+  template <class Team>
+  KOKKOS_FUNCTION bool wait_until(const Team& team, const std::uint64_t* word, std::uint64_t value) const {
+    return detail::wait_until(team, {word, value}, timeout_ns);
+  }
+
   static constexpr std::uint64_t words_per_line = 16;  ///< 128 bytes
   /// Epochs that may be underway together have words of their own: they may complete in any order.
   [[nodiscard]] KOKKOS_FUNCTION static std::uint64_t completed_index(TriggerTag tag) {

@@ -1,12 +1,12 @@
-#include "placement/networks/dragonfly.hpp"
-#include "placement/networks/fat_tree.hpp"
-#include "placement/networks/torus.hpp"
-#include "placement/networks/tree.hpp"
+#include "dragonfly.hpp"
+#include "fat_tree.hpp"
+#include "placement/fabric/tree.hpp"
 #include "placement/random.hpp"
+#include "torus.hpp"
 
 #include <selvage/counted.hpp>
 #include <selvage/error.hpp>
-#include <selvage/topo/fabric.hpp>
+#include <selvage/topo/simulation.hpp>
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 #include "placement/random.hpp"
-#include "process_grid.hpp"
+#include "placement/traffic/process_grid.hpp"
 #include "text/text_file.hpp"
 
 #include <selvage/error.hpp>
