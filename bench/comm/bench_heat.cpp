@@ -26,6 +26,7 @@ class HeatTrial {
  public:
   HeatTrial(const Context& context, int n)
       : context_(context),
+        n_(n),
         by_hand_(context.comm(), {n, n, n}, dims()),
         with_selvage_(context, {n, n, n}, dims()) {}
   HeatTrial(const HeatTrial&) = delete;
@@ -61,11 +62,10 @@ class HeatTrial {
     Kokkos::fence("bench::stepped");
     const auto one = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), by_hand_.heat());
     const auto other = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), with_selvage_.heat());
-    const auto& begin = with_selvage_.local_box().begin;
-    for (std::size_t i = 0; i < one.extent(0); ++i) {
-      for (std::size_t j = 0; j < one.extent(1); ++j) {
-        for (std::size_t k = 0; k < one.extent(2); ++k) {
-          if (one(i, j, k) != other(begin[0] + i, begin[1] + j, begin[2] + k))
+    for (int i = 1; i <= n_; ++i) {
+      for (int j = 1; j <= n_; ++j) {
+        for (int k = 1; k <= n_; ++k) {
+          if (one(i, j, k) != other(i, j, k))
             throw Error(ErrorKind::verification, fmt::format("cell {} {} {} differs", i, j, k));
         }
       }
@@ -73,6 +73,7 @@ class HeatTrial {
   }
 
   Context context_;
+  int n_;
   heat::ByHand by_hand_;
   heat::WithSelvage with_selvage_;
   std::int64_t hand_steps_ = 0;

@@ -29,4 +29,9 @@ inline Kokkos::MDRangePolicy<Space, Kokkos::Rank<3>> cells(const Space& space,
   return {space, {begin[0], begin[1], begin[2]}, {end[0], end[1], end[2]}};
 }
 
+template <class Plane>
+Kokkos::MDRangePolicy<Space, Kokkos::Rank<2>> all_of(const Space& space, const Plane& plane) {
+  return {space, {0, 0}, {plane.extent_int(0), plane.extent_int(1)}};
+}
+
 }  // namespace heat

@@ -36,10 +36,8 @@ class WithSelvage {
     std::swap(u_, v_);
   }
   // --8<-- [end:step]
-  /// With ghosts. \sa local_box
+  /// With ghosts: this rank's cells begin at {1, 1, 1}.
   [[nodiscard]] const Field& heat() const { return u_; }
-  /// This rank's cells in heat().
-  [[nodiscard]] const selvage::Box<3>& local_box() const { return own_; }
 
   // Public only because nvcc wants the functions of its kernels so.
   void fill() const {
