@@ -20,7 +20,7 @@ SELVAGE_BENCHMARKS the programs that measure (default: $all_benchmarks).
 EOF
 }
 
-all_benchmarks="selvage-topo bench_latency bench_tasks bench_copies bench_halo bench_list_halo bench_layouts bench_allreduce bench_overlap bench_stencil bench_jacobi bench_md bench_lammps bench_sgd"
+all_benchmarks="selvage-topo bench_latency bench_tasks bench_copies bench_halo bench_list_halo bench_layouts bench_allreduce bench_overlap bench_heat bench_stencil bench_jacobi bench_md bench_lammps bench_sgd"
 read -ra benchmarks <<<"${SELVAGE_BENCHMARKS:-$all_benchmarks}"
 is_wanted() { [[ " ${benchmarks[*]} " == *" $1 "* ]]; }
 
@@ -110,7 +110,7 @@ measure_gpus() {
     measure_torch allreduce "${several[@]}" || without_torch
   fi
   measure bench_overlap "" "${reducing[@]}"
-  for benchmark in bench_jacobi bench_md bench_sgd; do measure "$benchmark" "" "${all[@]}"; done
+  for benchmark in bench_heat bench_jacobi bench_md bench_sgd; do measure "$benchmark" "" "${all[@]}"; done
   if is_wanted bench_sgd && [[ sgd/ =~ $only || $only == sgd* ]] && has_torch; then
     measure_torch ddp "${all[@]}" || without_torch
   fi
@@ -127,7 +127,7 @@ measure_shared_gpu() {
   nvidia-cuda-mps-control -d
   for ranks in 2 4; do
     export CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=$((100 / ranks))
-    for benchmark in bench_halo bench_list_halo bench_layouts; do measure "$benchmark" "" "$ranks"; done
+    for benchmark in bench_halo bench_list_halo bench_layouts bench_heat; do measure "$benchmark" "" "$ranks"; done
     SELVAGE_ALLREDUCE_REORDERING=yes measure bench_allreduce "" "$ranks"
     for benchmark in bench_latency bench_tasks bench_copies; do measure "$benchmark" "" "$ranks"; done
     measure_device_queues "$ranks"
@@ -148,6 +148,7 @@ measure_host() {
   # Those too that combine in another order than by rank.
   SELVAGE_ALLREDUCE_REORDERING=yes measure bench_allreduce "" 2 3 4
   SELVAGE_ALLREDUCE_REORDERING=yes SELVAGE_LOGICAL_HOSTS=2x2 measure bench_allreduce -hosts2x2 4
+  measure bench_heat "" 1 2 4
   measure bench_stencil "" 1
   for benchmark in bench_jacobi bench_md bench_sgd; do measure "$benchmark" "" 1 2; done
   if is_wanted bench_lammps && [[ lj-beside-lammps =~ $only || $only == lj* ]]; then measure_lammps; fi

@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
   using namespace selvage::bench;
   return mpi_bench_main(argc, argv, [&](MPI_Comm comm) {
     const selvage::Context context(comm);
-    for (const int n : {8, 16, 32, 64, 128}) {
+    for (const int n : {8, 16, 32, 64, 128, 256}) {
       register_figure(fmt::format("heat/{}/{}", n, ranks_text(context.machine())), comm, rounds, [=] {
         const auto trial = std::make_shared<HeatTrial>(context, n);
         return Figure{.contenders = trial->contenders(), .keeps = trial};

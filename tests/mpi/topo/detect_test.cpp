@@ -12,6 +12,7 @@
 #include <vector>
 
 // Runs on one physical host, with tests/unit/topo/fake_nvml.cpp in place of NVML.
+extern "C" int fakeNvmlStarts();
 
 namespace selvage::topo {
 namespace {
@@ -98,6 +99,12 @@ TEST_F(Detect, FindsOnePhysicalHostAndItsGpus) {
       << machine.physical_hosts()[0].gpus.reason();
   EXPECT_EQ(static_cast<int>(machine.ranks_of_host(0).size()), world_size());
   EXPECT_EQ(machine.place(world_rank()).rank_in_host, world_rank());
+}
+
+TEST_F(Detect, AsksForGpusOnce) {
+  const auto gpus = detect(MPI_COMM_WORLD).physical_hosts().at(0).gpus;
+  EXPECT_EQ(detect(MPI_COMM_WORLD).physical_hosts().at(0).gpus, gpus);
+  EXPECT_EQ(fakeNvmlStarts(), world_rank() == 0 ? 1 : 0);
 }
 
 TEST_F(Detect, NumbersRanksAsTheCommunicatorDoes) {

@@ -23,6 +23,7 @@ constexpr int not_supported = 3;
 constexpr int no_permission = 4;
 constexpr int most_gpus = 4;
 
+int starts = 0;
 int gpus[most_gpus] = {0, 1, 2, 3};
 
 int index_of(void* device) {
@@ -55,7 +56,11 @@ struct FakeMemoryInfo {
   unsigned long long used_bytes;
 };
 
+int fakeNvmlStarts() {
+  return starts;
+}
 int nvmlInit_v2() {
+  ++starts;
   return is("locked") ? no_permission : success;
 }
 int nvmlShutdown() {
