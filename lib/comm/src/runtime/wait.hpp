@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -10,22 +11,26 @@
 
 namespace selvage::detail {
 
-/// The end of a wait. It reads the clock only now and then, so that polling stays cheap. A rank that had no core until its time was over
-/// polls a few times more, since what it waits for may have arrived long ago.
+/// The end of a wait. It reads the clock only now and then, so that polling stays cheap, and not at all in a wait of a few polls. A rank
+/// that had no core until its time was over polls a few times more, since what it waits for may have arrived long ago.
 class Deadline {
  public:
-  explicit Deadline(std::chrono::milliseconds timeout) : end_(std::chrono::steady_clock::now() + timeout) {}
+  explicit Deadline(std::chrono::milliseconds timeout) : timeout_(timeout) {}
 
   [[nodiscard]] bool passed() {
     if (++polls_ % polls_per_look != 0) return false;
-    return std::exchange(was_over_, std::chrono::steady_clock::now() >= end_);
+    const auto now = std::chrono::steady_clock::now();
+    // The time begins here, so that a short wait doesn't read the clock.
+    if (polls_ == polls_per_look) end_ = now + timeout_;
+    return std::exchange(was_over_, now >= end_);
   }
 
  private:
   // Where ranks share cores a poll takes a time slice of each of the others.
-  static constexpr unsigned polls_per_look = 8;
+  static constexpr std::uint64_t polls_per_look = 8;
+  std::chrono::milliseconds timeout_;
   std::chrono::steady_clock::time_point end_;
-  unsigned polls_ = 0;
+  std::uint64_t polls_ = 0;
   bool was_over_ = false;  ///< at the last reading of the clock
 };
 
