@@ -13,7 +13,7 @@ limits=()
 for name in SELVAGE_TIMEOUT_MS SELVAGE_SETUP_TIMEOUT_MS SELVAGE_IO_TIMEOUT_MS; do limits+=(-x "$name"); done
 on_hosts "$per_host" "${limits[@]}" "$@" &
 launcher=$!
-has_ended() { ! kill -0 "$launcher" 2>/dev/null; }
+has_ended() { ! still_runs "$launcher"; }
 has_rows() { [[ -f $rows_file && $(wc -l <"$rows_file") -gt 3 ]]; }
 # until_seen SECONDS COMMAND...
 until_seen() {
@@ -32,7 +32,7 @@ sleep "$mended_after_s"
 mend_link
 if ! until_seen 40 has_ended; then
   echo "cut.sh: it goes on" >&2
-  kill -TERM "$launcher"
+  end_child TERM "$launcher"
   until_seen 20 has_ended
   exit 124
 fi

@@ -3,6 +3,8 @@
 # ranks itself, mpiexec of Open MPI 4.1 over PMIx 4.2 now and then crashes or waits for ever (in PMIx_server_finalize). Its exit
 # code is then what it has told of the ranks. The output has to go to files, which are read for that.
 set -u
+# shellcheck source-path=SCRIPTDIR
+source "${BASH_SOURCE[0]%/*}/children.sh"
 # Of this process, also where a command's output goes elsewhere. Reading a pipe would never end.
 outputs=()
 for output in /proc/$$/fd/1 /proc/$$/fd/2; do
@@ -54,7 +56,7 @@ end_late "$launcher" </dev/null >/dev/null 2>&1 &
 watch=$!
 wait "$launcher" 2>/dev/null
 code=$?
-kill "$watch" 2>/dev/null
+end_child TERM "$watch"
 wait "$watch" 2>/dev/null
 watched=$?
 # Ended by the watch, which then ends by itself, or crashed.

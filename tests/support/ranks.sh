@@ -1,6 +1,8 @@
 # shellcheck shell=bash disable=SC2013,SC2154 # words are wanted, not lines; and what the caller sets
 # Sourced by tests that end or stop single ranks of a running program, after program.sh. They start the launcher in the
 # background and put its process id in $launcher_pid.
+# shellcheck source-path=SCRIPTDIR
+source "$(dirname "${BASH_SOURCE[0]}")/children.sh"
 
 # wait_for SECONDS COMMAND...: until it succeeds.
 wait_for() {
@@ -31,13 +33,13 @@ pid_of_rank() {
   done
 }
 
-has_ended() { ! kill -0 "$launcher_pid" 2>/dev/null; }
+has_ended() { ! still_runs "$launcher_pid"; }
 
 # expect_end WHAT: within a minute and with an exit code other than 0, which is left in $code.
 expect_end() {
   if ! wait_for 60 has_ended; then
     fail "$1: the other ranks go on"
-    kill -KILL "$launcher_pid"
+    end_child KILL "$launcher_pid"
   fi
   wait "$launcher_pid"
   code=$?

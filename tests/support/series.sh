@@ -3,6 +3,8 @@
 # than most runs. It needs SERIES, a program with run_series() as its main. Each run has the environment of the script, as far
 # as SELVAGE_... goes. A run that ends all ranks by itself ends the process too, and the next run starts another. In the long
 # form of a test each run starts the program.
+# shellcheck source-path=SCRIPTDIR
+source "$(dirname "${BASH_SOURCE[0]}")/children.sh"
 : "${SERIES:?}"
 
 # Each by the number of ranks: the launcher, and the pipe on which the series tells its exit codes.
@@ -77,7 +79,7 @@ wait_for_series() {
   # A read that runs out of time has taken what there was of the line.
   until read -r -t 0.1 -u "${series_codes[$1]}" part; do
     code+=$part
-    if ! kill -0 "${series_pids[$1]}" 2>/dev/null; then
+    if ! still_runs "${series_pids[$1]}"; then
       # It may have ended just after the run.
       if ! read -r -t 0.1 -u "${series_codes[$1]}" part; then
         forget_series "$1"

@@ -3,6 +3,9 @@
 # name and its own /dev/shm, and they are joined by a pair of virtual interfaces. Open MPI starts its daemon on the second one
 # through two_hosts_agent.sh, as it would through ssh. Everything is gone when the script ends.
 
+# shellcheck source-path=SCRIPTDIR
+source "$(dirname "${BASH_SOURCE[0]}")/children.sh"
+
 two_hosts_agent=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/two_hosts_agent.sh
 hosts_folder=
 host_pids=()
@@ -51,7 +54,7 @@ make_hosts() {
 
 end_hosts() {
   local pid
-  for pid in "${host_pids[@]}"; do kill "$pid" 2>/dev/null; done
+  for pid in "${host_pids[@]}"; do end_child TERM "$pid"; done
   rm -rf "$hosts_folder"
 }
 

@@ -13,7 +13,7 @@ until_seen() {
   done
 }
 has_rows() { [[ -f $hosts_folder/out/norms.csv && $(wc -l <"$hosts_folder/out/norms.csv") -gt 3 ]]; }
-has_ended() { ! kill -0 "$launcher" 2>/dev/null; }
+has_ended() { ! still_runs "$launcher"; }
 says() { grep -qE -- "$1" "$output"; }
 
 # cut_while_running WHAT REGEX ARGUMENT...: of an endless run; a message matches. Both limits are much below their defaults.
@@ -30,7 +30,7 @@ cut_while_running() {
   # mpirun itself waits for its daemon on the other side.
   mend_link
   until_seen 60 has_ended || fail "$what: the job goes on"
-  kill -KILL "$launcher" 2>/dev/null
+  end_child KILL "$launcher"
   wait "$launcher"
   code=$?
   if [[ $code -eq 0 ]]; then fail "$what: exit code 0"; fi
