@@ -19,4 +19,4 @@ for source in "$examples"/*.cpp; do
   "$@" "$build/$(basename "$source" .cpp)"
   ran=$((ran + 1))
 done
-[ "$ran" -ge 8 ]
+[ "$ran" -ge 9 ]
