@@ -2,7 +2,7 @@
 
 #include "proxy/copies/copier.hpp"
 
-#include <selvage/comm/detail/command_port.hpp>
+#include <selvage/comm/command_port.hpp>
 #include <selvage/comm/detail/executor.hpp>
 
 #include <chrono>

@@ -3,7 +3,7 @@
 #include "command_fetch.hpp"
 #include "proxy.hpp"
 
-#include <selvage/comm/detail/command_port.hpp>
+#include <selvage/comm/command_port.hpp>
 #include <selvage/comm/options.hpp>
 
 #include <chrono>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <selvage/comm/detail/command_port.hpp>
-#include <selvage/comm/detail/trigger_port.hpp>
+#include <selvage/comm/command_port.hpp>
+#include <selvage/comm/trigger_port.hpp>
 
 #include <cstdint>
 #include <type_traits>

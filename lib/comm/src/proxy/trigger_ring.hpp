@@ -1,7 +1,7 @@
 #pragma once
 
 #include <selvage/comm/detail/executor.hpp>
-#include <selvage/comm/detail/trigger_port.hpp>
+#include <selvage/comm/trigger_port.hpp>
 
 #include <chrono>
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 #include "network_operation.hpp"
 
-#include <selvage/comm/detail/trigger_port.hpp>
+#include <selvage/comm/trigger_port.hpp>
 
 #include <array>
 #include <cstdint>

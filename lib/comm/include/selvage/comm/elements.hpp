@@ -39,6 +39,13 @@ struct ElementRange {
   std::int64_t count = 0;
 };
 
+/// A rank's run of elements of one gradient, and of its parameter.
+struct Shard {
+  int gradient = 0;  ///< its number, in the order of registration
+  std::int64_t begin = 0;
+  std::int64_t count = 0;
+};
+
 namespace detail {
 
 /// What a value of a View is, beside one element.

@@ -2,7 +2,7 @@
 
 #include <selvage/comm/context.hpp>
 #include <selvage/comm/detail/kokkos_executor.hpp>
-#include <selvage/comm/detail/task_port.hpp>
+#include <selvage/comm/task_port.hpp>
 #include <selvage/comm/trigger.hpp>
 
 #include <Kokkos_Core.hpp>

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <selvage/comm/command_port.hpp>
 #include <selvage/comm/context.hpp>
-#include <selvage/comm/detail/command_port.hpp>
 #include <selvage/comm/detail/kokkos_executor.hpp>
 #include <selvage/comm/detail/memory_kind.hpp>
-#include <selvage/comm/detail/trigger_port.hpp>
 #include <selvage/comm/options.hpp>
+#include <selvage/comm/trigger_port.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -10,16 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace selvage {
-
-/// A rank's run of elements of one gradient, and of its parameter.
-struct Shard {
-  int gradient = 0;  ///< its number, in the order of registration
-  std::int64_t begin = 0;
-  std::int64_t count = 0;
-};
-
-namespace detail {
+namespace selvage::detail {
 
 /// What a caller does with a shard.
 class ShardUpdate {
@@ -53,5 +44,4 @@ struct BucketParts {
   std::unique_ptr<ShardUpdate> update;  ///< of parameters; null where gradients are allreduced
 };
 
-}  // namespace detail
-}  // namespace selvage
+}  // namespace selvage::detail

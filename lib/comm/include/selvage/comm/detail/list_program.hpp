@@ -1,6 +1,6 @@
 #pragma once
 
-#include <selvage/comm/detail/command_port.hpp>
+#include <selvage/comm/command_port.hpp>
 #include <selvage/comm/detail/signal.hpp>
 
 #include <array>
