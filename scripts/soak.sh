@@ -34,14 +34,20 @@ sanitized() {
   (use_dependencies serial && ctest --preset "$preset" --parallel "$((jobs / 4 + 2))" --label-exclude '^full$' "$@") >"$out/$preset.log" 2>&1
 }
 
+# campaign SEED KINDS: where it could not be made, for a reason that it tells, it ends with 77.
+campaign() {
+  local status=0
+  "$repository/tests/campaign/campaign.py" --build "$repository/build/serial" --seconds "$seconds" --seed "$1" --kinds "$2" || status=$?
+  [ "$status" -eq 0 ] || [ "$status" -eq 77 ] || echo "FAILED: the campaign of $2 with seed $1 ended with exit code $status"
+}
+
 campaigns() {
   local kinds=(hosts "kill,stop" damage damage) lane
   is_wanted campaign || return 0
   use_dependencies serial
   export PYTHONDONTWRITEBYTECODE=1
   for ((lane = 0; lane < jobs / 6 || lane < 1; ++lane)); do
-    "$repository/tests/campaign/campaign.py" --build "$repository/build/serial" --seconds "$seconds" --seed "$((seed + lane))" \
-      --kinds "${kinds[lane % ${#kinds[@]}]}" >"$out/campaign-$lane.log" 2>&1 &
+    campaign "$((seed + lane))" "${kinds[lane % ${#kinds[@]}]}" >"$out/campaign-$lane.log" 2>&1 &
   done
   wait
 }
@@ -56,11 +62,11 @@ report() {
     grep -q '^100% tests passed' "$out/$preset.log" || failures=1
   done
   if [ -e "${logs[0]}" ]; then
-    grep -h -A 45 '^FAILED' "${logs[@]}" || true
-    # Of rows "kind app tries early failures"; a campaign that can't be, or was cut off, has none.
+    if grep -h -A 45 '^FAILED' "${logs[@]}"; then failures=1; fi
+    grep -h '^skipped' "${logs[@]}" || true
+    # Of rows "kind app tries early failures".
     awk '$1 ~ /^(kill|stop|damage|hosts)$/ && NF == 5 { tries[$1] += $3; failed[$1] += $5 }
-         END { for (kind in tries) { printf "%s: %d tries, %d failures\n", kind, tries[kind], failed[kind]; all += failed[kind]; ++kinds }
-               exit all > 0 || kinds == 0 }' "${logs[@]}" || failures=1
+         END { for (kind in tries) printf "%s: %d tries, %d failures\n", kind, tries[kind], failed[kind] }' "${logs[@]}"
   fi
   return "$failures"
 }

@@ -31,7 +31,7 @@ std::string mpi_library() {
   return all.substr(0, all.find_first_of(",\n"));
 }
 
-// Asked once: on a host of four GPUs NVML takes half a second, and it says the same as long as the process runs.
+// Asked once, since NVML takes half a second on a host of four GPUs. The GPUs stay the same as long as the process runs.
 const GpuInventory& gpus_of_host() {
   static const GpuInventory gpus = gpus_from_nvml();
   return gpus;
