@@ -133,6 +133,7 @@ measure_shared_gpu() {
     measure_device_queues "$ranks"
   done
   SELVAGE_ALLREDUCE_REORDERING=yes SELVAGE_LOGICAL_HOSTS=2x2 measure bench_allreduce -hosts2x2 4
+  CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=12 measure bench_heat "" 8
   echo quit | nvidia-cuda-mps-control
 }
 
@@ -148,7 +149,7 @@ measure_host() {
   # Those too that combine in another order than by rank.
   SELVAGE_ALLREDUCE_REORDERING=yes measure bench_allreduce "" 2 3 4
   SELVAGE_ALLREDUCE_REORDERING=yes SELVAGE_LOGICAL_HOSTS=2x2 measure bench_allreduce -hosts2x2 4
-  measure bench_heat "" 1 2 4
+  measure bench_heat "" 1 2 4 8
   measure bench_stencil "" 1
   for benchmark in bench_jacobi bench_md bench_sgd; do measure "$benchmark" "" 1 2; done
   if is_wanted bench_lammps && [[ lj-beside-lammps =~ $only || $only == lj* ]]; then measure_lammps; fi
