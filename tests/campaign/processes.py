@@ -12,6 +12,9 @@ VARIABLE = "CAMPAIGN_JOB"
 POLL_S = 0.05
 # A process that was killed ends when the kernel gets round to it, on a busy machine late.
 END_S = 60
+# MPI looks at the machine through hwloc, whose plugins start the OpenCL and the X server that there are: OpenCL for processors (PoCL)
+# aborts where threads can't have their stacks within the limit of memory.
+WITHOUT_DRIVERS = {"HWLOC_COMPONENTS": "-opencl,-gl"}
 # A rank without a launcher otherwise starts a daemon of its own, which takes longer than the program.
 ALONE = {"OMPI_MCA_ess_singleton_isolated": "1"}
 
@@ -28,6 +31,7 @@ class Job:
         name_of_mark, value = self.mark.split("=")
         limited = self.command
         if memory_mb:
+            environment = {**environment, **WITHOUT_DRIVERS}
             limited = ["bash", "-c", f'ulimit -v {memory_mb * 1024}; ulimit -c 0; exec "$@"', "limited", *self.command]
         with open(self.stdout_path, "wb") as out, open(self.stderr_path, "wb") as err:
             self.process = subprocess.Popen(
