@@ -53,7 +53,7 @@ double largest_error(const Space& space, const selvage::Context& context, const 
         error = Kokkos::max(error, Kokkos::abs(u(i, j, k) - height * wave.at(i)));
       },
       Kokkos::Max<double, Space::memory_space>(largest));
-  selvage::Allreduce of_all(space, context, {.operation = selvage::ReduceOperation::max}, largest);
+  selvage::Allreduce of_all(space, context, largest, {.operation = selvage::ReduceOperation::max});
   of_all.run(space);
   double result = 0;
   Kokkos::deep_copy(space, result, largest);

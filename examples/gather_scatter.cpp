@@ -37,7 +37,7 @@ class Poisson {
       : part_(make_part(whole, context.rank())),
         halo_(space_, context, part_.owned, part_.send_ids, part_.send_ranks),
         product_("product"),
-        sum_(space_, context, {}, product_) {}
+        sum_(space_, context, product_) {}
 
   [[nodiscard]] Values make_values(const std::string& label) const {
     return Values(label, part_.x.extent(0));

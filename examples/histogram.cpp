@@ -25,7 +25,7 @@ int run(int draws) {
   const Kokkos::View<std::int64_t*, Space::memory_space> bins("bins", bins_per_rank);
   selvage::RemoteTasks tasks(space, context, {.payload_bytes = numbers_per_call * sizeof(int)});
   constexpr std::uint32_t count = 0;
-  tasks.add(count, [bins, first_bin](const selvage::TaskMessage& message) {
+  tasks.add(count, [bins, first_bin](const selvage::TaskPort::Message& message) {
     const auto* bin = reinterpret_cast<const int*>(message.payload);
     for (std::uint64_t i = 0; i < message.bytes / sizeof(int); ++i) ++bins(bin[i] - first_bin);
   });

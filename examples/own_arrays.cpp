@@ -105,7 +105,7 @@ int run() {
   wrong += count_wrong(space, own, rows, heat, marks);
 
   // --8<-- [start:reduce]
-  halo.reduce(space, selvage::Sum{}, heat);
+  halo.reduce(space, selvage::ReduceOperation::sum, heat);
   // --8<-- [end:reduce]
   wrong += count_wrong_sums(space, own, rows, heat);
   halo.check();

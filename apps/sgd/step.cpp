@@ -50,8 +50,8 @@ void Trainer::enqueue_step() {
   update_range(first_summed, static_cast<std::int64_t>(model_.parameters().extent(0)));
   finish_sums();
   if (breakdown_.measures()) {
-    const std::vector<BucketReport> buckets = gradients_.report();
-    for (const BucketReport& bucket : buckets) hidden_s_ += bucket.hidden;
+    const std::vector<GradientBuckets::Report> buckets = gradients_.report();
+    for (const GradientBuckets::Report& bucket : buckets) hidden_s_ += bucket.hidden;
     // Buckets are made in the first step, which has no times.
     if (steps_enqueued_ > 0) bucket_sizes_.add(buckets);
   }

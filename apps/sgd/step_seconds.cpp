@@ -85,7 +85,7 @@ Communication trace_communication(const Context& context, Settings settings,
     training.run(1);
     const auto reports = training.trainer().buckets();
     trace.buckets = reports.size();
-    for (const BucketReport& bucket : reports) {
+    for (const GradientBuckets::Report& bucket : reports) {
       trace.seconds += bucket.seconds / traced_steps;
       trace.hidden_s += bucket.hidden / traced_steps;
       trace.algorithms.insert(to_string(bucket.algorithm));

@@ -25,7 +25,7 @@ void verify(const Synthetic& model, std::int64_t step, const char* name, app::Se
 
 void report_buckets(const Synthetic& model, app::Report& report) {
   std::int64_t number = 0;
-  for (const BucketReport& bucket : model.gradients().report()) {
+  for (const GradientBuckets::Report& bucket : model.gradients().report()) {
     report.result(fmt::format("bucket_{}_bytes", number), bucket.bytes);
     report.result(fmt::format("bucket_{}_algorithm", number++), std::string(to_string(bucket.algorithm)));
   }

@@ -67,7 +67,7 @@ class Trainer {
   [[nodiscard]] std::string explain_tiles() const { return gradients_.explain_tiles(); }
   /// How sums travel; empty before the first step.
   [[nodiscard]] std::string explain_sums() const { return gradients_.explain_buckets(); }
-  [[nodiscard]] std::vector<BucketReport> buckets() const { return gradients_.report(); }
+  [[nodiscard]] std::vector<GradientBuckets::Report> buckets() const { return gradients_.report(); }
   /// Of the steps so far; without a breakdown, of one step, and without times.
   [[nodiscard]] BucketHistogram bucket_sizes() const;
   [[nodiscard]] bool is_captured() const { return static_cast<bool>(graph_.replay); }

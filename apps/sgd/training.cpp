@@ -177,7 +177,7 @@ void Training::report_communication() {
     report_.result("hidden_s", trainer_.hidden_s());
   }
   std::int64_t number = 0;
-  for (const BucketReport& bucket : trainer_.buckets()) {
+  for (const GradientBuckets::Report& bucket : trainer_.buckets()) {
     report_.result(fmt::format("bucket_{}_bytes", number), bucket.bytes);
     report_.result(fmt::format("bucket_{}_algorithm", number++), std::string(to_string(bucket.algorithm)));
   }

@@ -121,7 +121,7 @@ AllreduceTrial<T>::AllreduceTrial(const Context& context, std::int64_t bytes, bo
 template <class T>
 void AllreduceTrial<T>::add_ours(const std::string& name, const AllreduceOptions& options, const View& view) {
   try {
-    allreduces_.push_back(std::make_unique<Allreduce>(space_, context_, options, view));
+    allreduces_.push_back(std::make_unique<Allreduce>(space_, context_, view, options));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::unsupported) throw;
     return;

@@ -39,7 +39,7 @@ struct Put {
   std::uint64_t bytes;
   int target;
   KOKKOS_FUNCTION void operator()(const Team& team) const {
-    const CommandContext ring = port.context(0);
+    const CommandPort::Ring ring = port.ring(0);
     if (ring.put_nbi(team, window, window, bytes, target)) static_cast<void>(ring.quiet(team));
   }
 };

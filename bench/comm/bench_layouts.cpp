@@ -93,7 +93,7 @@ class LayoutTrial {
       return std::make_shared<TypedTransfer>(Space(), context_,
                                              std::vector{transfer_end(after(), source_, layout_.ours)},
                                              std::vector{transfer_end(before(), target_, layout_.ours)},
-                                             TransferOptions{.transport = transport});
+                                             TypedTransfer::Options{.transport = transport});
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::unsupported) throw;
       return nullptr;

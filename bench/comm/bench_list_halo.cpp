@@ -132,7 +132,7 @@ class ListTrial {
   }
 
   /// \return none where these ranks can't do that
-  [[nodiscard]] std::shared_ptr<ListHalo> make_halo(const ListOptions& options) const {
+  [[nodiscard]] std::shared_ptr<ListHalo> make_halo(const ListHalo::Options& options) const {
     try {
       return std::make_shared<ListHalo>(Space(), context_, owned_, ids_[0], ranks_, options);
     } catch (const Error& error) {
@@ -141,7 +141,7 @@ class ListTrial {
     }
   }
 
-  void add(const std::string& name, const ListOptions& options) {
+  void add(const std::string& name, const ListHalo::Options& options) {
     if (auto halo = make_halo(options)) halos_.emplace_back(name, std::move(halo));
   }
 

@@ -83,7 +83,7 @@ class Overlap {
       gradients_.emplace_back("gradient", static_cast<std::size_t>(bytes_) / sizeof(float));
     buckets_.emplace(
         space_, context,
-        GradientBucketsOptions{
+        GradientBuckets::Options{
             .algorithm = setting.algorithm, .max_blocks = setting.multiprocessors, .bucket_bytes = bytes_},
         gradients_);
     find_iterations();

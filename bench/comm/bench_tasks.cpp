@@ -38,7 +38,7 @@ constexpr double batch_seconds = 20e-3;
 struct Add {
   Values sums;
   template <class Team>
-  KOKKOS_FUNCTION void operator()(const Team& team, const TaskMessage& message) const {
+  KOKKOS_FUNCTION void operator()(const Team& team, const TaskPort::Message& message) const {
     const auto* values = reinterpret_cast<const double*>(message.payload);
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(message.bytes / sizeof(double))),
                          [&](int i) { sums(i) += values[i]; });
@@ -131,7 +131,7 @@ class TaskTrial {
 
   void add_function() {
     const auto tasks = make_tasks();
-    tasks->add(0, [sums = sums_](const TaskMessage& message) {
+    tasks->add(0, [sums = sums_](const TaskPort::Message& message) {
       const auto* values = reinterpret_cast<const double*>(message.payload);
       for (std::size_t i = 0; i < message.bytes / sizeof(double); ++i) sums.data()[i] += values[i];
     });

@@ -45,8 +45,8 @@ struct WriteEdges {
 /// One View's rows, and how they get to the neighbours. Columns have no ghosts: a row is contiguous.
 struct Rows {
   View row;
-  BoundaryTile low_tile, high_tile;
-  RemoteGhosts<double> low, high;
+  HaloPort::Tile low_tile, high_tile;
+  HaloPort::Ghosts<double> low, high;
   bool sends_low, sends_high;
 
   KOKKOS_FUNCTION Rows(const HaloPort& port, const View& view, int number)
@@ -58,7 +58,7 @@ struct Rows {
         sends_low(port.has_neighbour(low_side)),
         sends_high(port.has_neighbour(high_side)) {}
 
-  [[nodiscard]] KOKKOS_FUNCTION PortBox box(std::int64_t index) const {
+  [[nodiscard]] KOKKOS_FUNCTION HaloPort::Box box(std::int64_t index) const {
     return {.begin = {index, 0}, .end = {index + 1, static_cast<std::int64_t>(row.extent(1)), 1, 1}};
   }
 
@@ -81,8 +81,8 @@ struct Rows {
     turn.fire_tiles(team, step, low_tile, high_tile);
   }
 
-  static constexpr Towards low_side{-1};
-  static constexpr Towards high_side{1};
+  static constexpr HaloPort::Towards low_side{-1};
+  static constexpr HaloPort::Towards high_side{1};
 };
 
 /// Steps without a launch between them.
@@ -188,24 +188,24 @@ struct StampArrival {
 EdgeRows::EdgeRows(const Context& context, std::int64_t bytes)
     : grid(context, {.cells = {rows_per_rank * context.size(), bytes / static_cast<int>(sizeof(double))},
                      .ranks = {context.size(), 1}}),
-      u(grid.allocate<double, Kokkos::LayoutRight>("u", {Side{1, 1}, Side{0, 0}})),
-      v(grid.allocate<double, Kokkos::LayoutRight>("v", {Side{1, 1}, Side{0, 0}})) {}
+      u(grid.allocate<double, Kokkos::LayoutRight>("u", {{1, 1}, {0, 0}})),
+      v(grid.allocate<double, Kokkos::LayoutRight>("v", {{1, 1}, {0, 0}})) {}
 
 HaloExchange EdgeRows::alternating() const {
   return {space,
           grid,
-          {.width = {Side{1, 1}, Side{0, 0}}, .corners = false, .ghost_reuse = GhostReuse::alternating},
+          {.width = {{1, 1}, {0, 0}}, .corners = false, .ghost_reuse = GhostReuse::alternating},
           u,
           v};
 }
 
 std::shared_ptr<HaloExchange> EdgeRows::exchange_by_default() const {
-  const HaloOptions<2> options{.width = {Side{1, 1}, Side{0, 0}}, .corners = false};
+  const HaloOptions<2> options{.width = {{1, 1}, {0, 0}}, .corners = false};
   return std::make_shared<HaloExchange>(space, grid, options, u, v);
 }
 
 std::shared_ptr<HaloExchange> EdgeRows::exchange_over(Transport transport, Initiation initiation) const {
-  const HaloOptions<2> options{.width = {Side{1, 1}, Side{0, 0}},
+  const HaloOptions<2> options{.width = {{1, 1}, {0, 0}},
                                .corners = false,
                                .ghost_reuse = GhostReuse::alternating,
                                .transport = transport,

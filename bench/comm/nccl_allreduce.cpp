@@ -5,10 +5,10 @@
 namespace selvage::bench {
 
 std::function<void()> make_nccl_allreduce(const Context& context, const Kokkos::DefaultExecutionSpace& space,
-                                          void* elements, std::size_t count, ElementType type) {
+                                          void* elements, std::size_t count, detail::ElementType type) {
   ncclComm_t made = nccl_communicator(context);
   if (made == nullptr) return {};
-  const ncclDataType_t known = type == ElementType::bf16 ? ncclBfloat16 : ncclFloat;
+  const ncclDataType_t known = type == detail::ElementType::bf16 ? ncclBfloat16 : ncclFloat;
   return [made, space, elements, count, known] {
     check_nccl(ncclAllReduce(elements, elements, count, known, ncclSum, made, space.cuda_stream()),
                "ncclAllReduce");

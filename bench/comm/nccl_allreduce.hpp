@@ -16,7 +16,8 @@ namespace selvage::bench {
 /// \param type      fp32 or bf16
 [[nodiscard]] std::function<void()> make_nccl_allreduce(const Context& context,
                                                         const Kokkos::DefaultExecutionSpace& space,
-                                                        void* elements, std::size_t count, ElementType type);
+                                                        void* elements, std::size_t count,
+                                                        detail::ElementType type);
 template <class View>
 [[nodiscard]] std::function<void()> make_nccl_allreduce(const Context& context,
                                                         const Kokkos::DefaultExecutionSpace& space,

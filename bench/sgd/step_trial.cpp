@@ -146,7 +146,7 @@ class TracedTraining {
     training_->run(1);
     double seconds = 0;
     double hidden = 0;
-    for (const BucketReport& bucket : training_->trainer().buckets()) {
+    for (const GradientBuckets::Report& bucket : training_->trainer().buckets()) {
       seconds += bucket.seconds;
       hidden += bucket.hidden;
     }
@@ -158,7 +158,7 @@ class TracedTraining {
   [[nodiscard]] std::string describe() const {
     const auto buckets = training_->trainer().buckets();
     std::set<std::string_view> algorithms;
-    for (const BucketReport& bucket : buckets) algorithms.insert(to_string(bucket.algorithm));
+    for (const GradientBuckets::Report& bucket : buckets) algorithms.insert(to_string(bucket.algorithm));
     return fmt::format("{} bucket{}: {}", buckets.size(), buckets.size() == 1 ? "" : "s",
                        fmt::join(algorithms, ", "));
   }

@@ -46,7 +46,7 @@ struct EdgeFirstBlocks {
     if (thread < own_count) own_tiles[thread] = tiles[place + thread * senders];
     const HaloPort::Launch turn = port.wait_only();
     // One thread per direction.
-    const Towards towards = direction(thread);
+    const HaloPort::Towards towards = direction(thread);
     const bool has_direction = thread < directions && port.has_neighbour(towards);
     if (place == 0 && has_direction) turn.give_credit(towards, 1);
     // After a failure ghosts may still come, but those of the sweeps between won't.
@@ -58,7 +58,7 @@ struct EdgeFirstBlocks {
 #pragma unroll 1
       for (unsigned code = 0; code < directions; ++code) {
         if (!port.has_neighbour(direction(code))) continue;
-        const RemoteGhosts<Real> ghosts = port.remote_ghosts<Real>(view, direction(code));
+        const HaloPort::Ghosts<Real> ghosts = port.remote_ghosts<Real>(view, direction(code));
         for (unsigned i = 0; i < own_count; ++i) store(kept(own_tiles[i], direction(code)), ghosts, thread);
       }
       std::uint32_t cells = 0;
@@ -73,7 +73,7 @@ struct EdgeFirstBlocks {
   static constexpr unsigned directions = 27;
   static constexpr unsigned threads = block_threads_x * block_threads_y;
 
-  __device__ static Towards direction(unsigned code) {
+  __device__ static HaloPort::Towards direction(unsigned code) {
     return {static_cast<int>(code % 3) - 1, static_cast<int>(code / 3 % 3) - 1,
             static_cast<int>(code / 9) - 1};
   }
@@ -88,7 +88,7 @@ struct EdgeFirstBlocks {
   }
 
   /// The cells of a tile that the neighbour in a direction keeps. Ghosts are one cell wide.
-  __device__ CellRange<D> kept(const CellRange<D>& tile, Towards towards) const {
+  __device__ CellRange<D> kept(const CellRange<D>& tile, HaloPort::Towards towards) const {
     const int steps[3] = {towards.axis0, towards.axis1, towards.axis2};
     CellRange<D> result = tile;
 #pragma unroll
@@ -106,7 +106,8 @@ struct EdgeFirstBlocks {
   }
 
   /// Stores cells into a neighbour's ghosts.
-  __device__ void store(const CellRange<D>& range, const RemoteGhosts<Real>& ghosts, unsigned thread) const {
+  __device__ void store(const CellRange<D>& range, const HaloPort::Ghosts<Real>& ghosts,
+                        unsigned thread) const {
     const std::uint32_t cells = count(range);
     // The loads of a batch before its stores: the compiler can't know that they may pass each other.
     constexpr unsigned batch = 4;

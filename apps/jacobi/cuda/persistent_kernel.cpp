@@ -11,10 +11,10 @@ namespace {
 
 constexpr unsigned all_lanes = ~0U;
 
-__device__ __forceinline__ constexpr Towards low_side() {
+__device__ __forceinline__ constexpr HaloPort::Towards low_side() {
   return {-1};
 }
-__device__ __forceinline__ constexpr Towards high_side() {
+__device__ __forceinline__ constexpr HaloPort::Towards high_side() {
   return {1};
 }
 
@@ -91,7 +91,7 @@ __device__ __forceinline__ bool await_surroundings(const PersistentProgram<Real>
   const bool is_lowest = tile.chunk == 0;
   const bool is_highest = tile.chunk == program.tiling.chunks - 1;
   if ((lane == 9 && is_lowest) || (lane == 10 && is_highest)) {
-    const Towards side = lane == 9 ? low_side() : high_side();
+    const HaloPort::Towards side = lane == 9 ? low_side() : high_side();
     const HaloPort::Launch turn = program.port.wait_only();
     arrived = turn.await(side, pass.number - 1) && (pass.number > 1 || turn.await_credit(side, 1));
     if (!arrived) detail::release_word(program.state->failed, 1);

@@ -65,7 +65,7 @@ RemoteCells<Real> find_remote_cells(const Space& space, const HaloPort& port) {
   Kokkos::parallel_for(
       "jacobi::find_remote_cells", Kokkos::RangePolicy<Space>(space, 0, 2), KOKKOS_LAMBDA(int view) {
         using Shape = MarchShape<Real>;
-        const auto cell = [&](Towards side) -> Real* {
+        const auto cell = [&](HaloPort::Towards side) -> Real* {
           if (!port.has_neighbour(side)) return nullptr;
           return &port.template remote_ghosts<Real>(view, side)(Shape::steps, Shape::lead_columns);
         };

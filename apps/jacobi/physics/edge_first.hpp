@@ -137,8 +137,8 @@ struct EdgeFirstSweep {
     Kokkos::single(Kokkos::PerTeam(team), [&] { turn.close_one_of(tiles.edge_count(), 1); });
   }
 
-  KOKKOS_FUNCTION static PortBox port_box(const CellRange<D>& tile) {
-    PortBox box;
+  KOKKOS_FUNCTION static HaloPort::Box port_box(const CellRange<D>& tile) {
+    HaloPort::Box box;
     for (int axis = 0; axis < D; ++axis) {
       box.begin[axis] = tile.begin[axis];
       box.end[axis] = tile.begin[axis] + tile.extent[axis];

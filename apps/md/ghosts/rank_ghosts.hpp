@@ -89,7 +89,7 @@ class RankGhosts {
   /// \param options  how they travel; the neighbours are found here
   /// \throws Error{input} where a rank's box is shorter than that; as ListHalo for options that aren't possible
   RankGhosts(const Space& space, const Context& context, const Decomposition& decomposition, double width,
-             const ListOptions& options = {})
+             const ListHalo::Options& options = {})
       : context_(context),
         decomposition_(decomposition),
         width_(width),
@@ -278,7 +278,7 @@ class RankGhosts {
 
   /// Of few ranks all may be neighbours: then each tells each how many atoms come, which is faster than finding out who
   /// sends.
-  static ListOptions naming_neighbours(ListOptions options, const Context& context) {
+  static ListHalo::Options naming_neighbours(ListHalo::Options options, const Context& context) {
     constexpr int few = 8;
     if (context.size() > few) return options;
     options.neighbours.emplace(static_cast<std::size_t>(context.size()));
@@ -332,7 +332,7 @@ class RankGhosts {
   Context context_;
   Decomposition decomposition_;
   double width_;
-  ListOptions options_;
+  ListHalo::Options options_;
   Domain box_;
   PlaneRows rows_;  ///< of planes
   Array<detail::GhostTarget<Real>> targets_;

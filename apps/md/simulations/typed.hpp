@@ -228,8 +228,8 @@ inline std::optional<std::array<int, 3>> boxes_wanted(const app::StandardOptions
   return counts;
 }
 
-inline ListOptions paths_wanted(const app::StandardOptions& options) {
-  ListOptions wanted;
+inline ListHalo::Options paths_wanted(const app::StandardOptions& options) {
+  ListHalo::Options wanted;
   if (options.transport != "auto") wanted.transport = parse_transport(options.transport);
   if (options.initiation != "auto") wanted.initiation = parse_initiation(options.initiation);
   return wanted;
@@ -250,7 +250,7 @@ std::unique_ptr<Simulation> make_simulation_of(app::Session& session, app::Repor
                                                               Ghosts(start.state.domain, width));
   }
   using Ghosts = RankGhosts<Real, Space>;
-  const ListOptions paths = paths_wanted(settings.standard);
+  const ListHalo::Options paths = paths_wanted(settings.standard);
   Ghosts ghosts(Space(), context, decomposition, width, paths);
   if (settings.engine.balance) {
     // Every rank has all atoms here, so nothing is sent. A restart begins with the planes that the run had.

@@ -22,8 +22,8 @@ class BucketHistogram {
   };
 
   /// Those of a step.
-  void add(const std::vector<BucketReport>& buckets) {
-    for (const BucketReport& bucket : buckets) {
+  void add(const std::vector<GradientBuckets::Report>& buckets) {
+    for (const GradientBuckets::Report& bucket : buckets) {
       if (bucket.bytes == 0) continue;
       Row& row = rows_[std::int64_t{1} << (std::bit_width(static_cast<std::uint64_t>(bucket.bytes)) - 1)];
       ++row.count;

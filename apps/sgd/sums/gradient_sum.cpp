@@ -71,7 +71,7 @@ GradientSum::GradientSum(const Space& space, const Context& context, const Setti
 
 void GradientSum::make_buckets(const Space& space, const Context& context, const Settings& settings,
                                int multiprocessors) {
-  GradientBucketsOptions options;
+  GradientBuckets::Options options;
   options.operation = ReduceOperation::sum;
   options.allow_reordering = !settings.ordered;
   options.max_blocks = multiprocessors;
@@ -83,13 +83,14 @@ void GradientSum::make_buckets(const Space& space, const Context& context, const
 
 template <class T>
 GradientBuckets GradientSum::buckets_of(const Space& space, const Context& context,
-                                        const GradientBucketsOptions& options,
+                                        const GradientBuckets::Options& options,
                                         const Vector<T>& values) const {
   const std::vector<Tensor> bucketed(tensors_.begin(),
                                      tensors_.begin() + static_cast<std::ptrdiff_t>(bucketed_));
   if (!sharding_) return {space, context, options, parts_of(values, bucketed)};
-  const auto update = [bucketed, apply = sharding_->update](const Space& instance, const Shard& shard) {
-    apply(instance, bucketed[static_cast<std::size_t>(shard.gradient)].begin + shard.begin, shard.count);
+  const auto update = [bucketed, apply = sharding_->update](const Space& instance, int gradient,
+                                                            const ElementRange& shard) {
+    apply(instance, bucketed[static_cast<std::size_t>(gradient)].begin + shard.begin, shard.count);
   };
   return ShardedBuckets(space, context, options, parts_of(values, bucketed),
                         parts_of(sharding_->parameters, bucketed), update);
@@ -113,12 +114,12 @@ bool GradientSum::can_be_captured() const {
   constexpr std::array by_kernels{one_shot,      one_shot_ll128,       two_shot,    two_shot_ll128,
                                   two_shot_push, two_shot_copy_engine, copy_engine, multi_ring};
   if (tiles_ && !tiles_->can_be_captured()) return false;
-  return std::ranges::all_of(buckets_->report(), [&](const BucketReport& bucket) {
+  return std::ranges::all_of(buckets_->report(), [&](const GradientBuckets::Report& bucket) {
     return std::ranges::find(by_kernels, bucket.algorithm) != by_kernels.end();
   });
 }
 
-std::string GradientSum::tensors_of(const BucketReport& bucket) const {
+std::string GradientSum::tensors_of(const GradientBuckets::Report& bucket) const {
   const auto name = [&](int gradient) { return tensors_[static_cast<std::size_t>(gradient)].name; };
   if (bucket.gradients.size() == 1) return name(bucket.gradients.front());
   return fmt::format("{} to {}", name(bucket.gradients.front()), name(bucket.gradients.back()));
@@ -169,7 +170,8 @@ void GradientSum::finish(const Space& space) {
   });
   if (tiles_) tiles_->finish(space);
   if (!bucket_tensors_.empty()) return;
-  for (const BucketReport& bucket : buckets_->report()) bucket_tensors_.push_back(tensors_of(bucket));
+  for (const GradientBuckets::Report& bucket : buckets_->report())
+    bucket_tensors_.push_back(tensors_of(bucket));
 }
 
 void GradientSum::check() const {

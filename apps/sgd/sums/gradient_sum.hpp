@@ -83,19 +83,19 @@ class GradientSum {
   /// How each bucket is summed up, and why; empty before the first step is finished.
   [[nodiscard]] std::string explain_buckets() const { return buckets_->explain(); }
   /// Of the step that was finished last, by bucket.
-  [[nodiscard]] std::vector<BucketReport> report() const { return buckets_->report(); }
+  [[nodiscard]] std::vector<GradientBuckets::Report> report() const { return buckets_->report(); }
 
  private:
   void make_buckets(const Space& space, const Context& context, const Settings& settings,
                     int multiprocessors);
   template <class T>
   [[nodiscard]] GradientBuckets buckets_of(const Space& space, const Context& context,
-                                           const GradientBucketsOptions& options,
+                                           const GradientBuckets::Options& options,
                                            const Vector<T>& values) const;
   /// Runs what may wait for other ranks.
   template <class Work>
   void naming_tensors(const Work& work) const;
-  [[nodiscard]] std::string tensors_of(const BucketReport& bucket) const;
+  [[nodiscard]] std::string tensors_of(const GradientBuckets::Report& bucket) const;
   [[nodiscard]] std::int64_t end() const { return tensors_.back().begin + tensors_.back().count; }
   void send_held_back(const Space& space);
 

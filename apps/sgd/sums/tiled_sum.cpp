@@ -25,7 +25,7 @@ struct AddTile {
   int weight;  ///< tensors, for the figures
   int bias;
   StepFigures figures;
-  TilePort port;
+  TiledAllreduce::Port port;
   bool publishes;
 
   KOKKOS_FUNCTION void operator()(const Teams::member_type& team) const {
@@ -54,10 +54,10 @@ Vector<T> layer_of(const Vector<T>& whole, const TiledSum::Parts& parts) {
 
 TiledAllreduce make_tiled(const Space& space, const Context& context, int multiprocessors,
                           const TiledSum::Parts& parts) {
-  TiledAllreduceOptions options{.tile_elements = tile_elements};
+  TiledAllreduce::Options options{.tile_elements = tile_elements};
   if (multiprocessors > 0) options.max_blocks = multiprocessors;
-  if (parts.fixed.extent(0) > 0) return {space, context, options, layer_of(parts.fixed, parts)};
-  return {space, context, options, layer_of(parts.grain, parts)};
+  if (parts.fixed.extent(0) > 0) return {space, context, layer_of(parts.fixed, parts), options};
+  return {space, context, layer_of(parts.grain, parts), options};
 }
 
 }  // namespace

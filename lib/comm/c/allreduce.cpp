@@ -20,23 +20,6 @@ struct selvage_allreduce {
 namespace selvage::c {
 namespace {
 
-ReduceOperation operation_of(selvage_operation operation) {
-  switch (operation) {
-    case SELVAGE_SUM:
-      return ReduceOperation::sum;
-    case SELVAGE_PRODUCT:
-      return ReduceOperation::product;
-    case SELVAGE_MIN:
-      return ReduceOperation::min;
-    case SELVAGE_MAX:
-      return ReduceOperation::max;
-    case SELVAGE_AVERAGE:
-      return ReduceOperation::average;
-  }
-  throw Error(ErrorKind::usage,
-              "there is no selvage_operation " + std::to_string(static_cast<int>(operation)));
-}
-
 /// Calls function(T{}) with the type of the elements. \throws Error{usage} for one that there is not
 template <class Function>
 void with_type(selvage_type type, const Function& function) {
@@ -109,7 +92,7 @@ selvage_status selvage_allreduce_create(const selvage_context* context, void* da
         using View = Kokkos::View<T*, typename Space::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
         const View elements(static_cast<T*>(data), static_cast<std::size_t>(count));
         *allreduce =
-            new selvage_allreduce{place, Allreduce(space, place.context, wanted, elements), std::nullopt, {}};
+            new selvage_allreduce{place, Allreduce(space, place.context, elements, wanted), std::nullopt, {}};
       });
     });
   });

@@ -38,6 +38,23 @@ void keep_message(std::string_view message) noexcept {
   }
 }
 
+ReduceOperation operation_of(selvage_operation operation) {
+  switch (operation) {
+    case SELVAGE_SUM:
+      return ReduceOperation::sum;
+    case SELVAGE_PRODUCT:
+      return ReduceOperation::product;
+    case SELVAGE_MIN:
+      return ReduceOperation::min;
+    case SELVAGE_MAX:
+      return ReduceOperation::max;
+    case SELVAGE_AVERAGE:
+      return ReduceOperation::average;
+  }
+  throw Error(ErrorKind::usage,
+              "there is no selvage_operation " + std::to_string(static_cast<int>(operation)));
+}
+
 selvage_status status_of(ErrorKind kind) noexcept {
   switch (kind) {
     case ErrorKind::usage:

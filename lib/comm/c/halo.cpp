@@ -1,8 +1,8 @@
 #include "handles.hpp"
 
+#include <selvage/comm/detail/operations.hpp>
 #include <selvage/comm/grid.hpp>
 #include <selvage/comm/halo_exchange.hpp>
-#include <selvage/comm/operations.hpp>
 
 #include <algorithm>
 #include <array>
@@ -215,24 +215,6 @@ void require_idle(const selvage_halo& halo) {
   if (halo.started) throw Error(ErrorKind::usage, "an exchange of this halo was started: finish it first");
 }
 
-template <class T, class Space>
-void reduce(HaloExchange& halo, const Space& space, selvage_operation operation, std::uint64_t field) {
-  switch (operation) {
-    case SELVAGE_SUM:
-      return detail::RawHalo::reduce<T>(halo, space, Sum(), field);
-    case SELVAGE_PRODUCT:
-      return detail::RawHalo::reduce<T>(halo, space, Product(), field);
-    case SELVAGE_MIN:
-      return detail::RawHalo::reduce<T>(halo, space, Min(), field);
-    case SELVAGE_MAX:
-      return detail::RawHalo::reduce<T>(halo, space, Max(), field);
-    default:
-      throw Error(ErrorKind::usage,
-                  "halos are reduced by sum, product, min or max, not by selvage_operation " +
-                      std::to_string(static_cast<int>(operation)));
-  }
-}
-
 }  // namespace
 }  // namespace selvage::c
 
@@ -361,7 +343,11 @@ selvage_status selvage_halo_reduce(selvage_halo* halo, int field, selvage_type t
         throw Error(ErrorKind::usage, "field " + std::to_string(field) + " has elements of " +
                                           std::to_string(own.element_bytes[static_cast<std::size_t>(field)]) +
                                           " bytes, and the type has " + std::to_string(sizeof(T)));
-      own.place.on_space([&](const auto& space) { reduce<T>(own.halo, space, operation, bit); });
+      own.place.on_space([&](const auto& space) {
+        selvage::detail::with_operation<T>(operation_of(operation), [&](const auto& combine) {
+          selvage::detail::RawHalo::reduce<T>(own.halo, space, combine, bit);
+        });
+      });
     });
   });
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <selvage/comm/allreduce_options.hpp>
 #include <selvage/comm/context.hpp>
 #include <selvage/error.hpp>
 #include <selvage/selvage.h>
@@ -40,6 +41,8 @@ struct Place {
 /// What selvage_message() says from now on, in this thread.
 void keep_message(std::string_view message) noexcept;
 [[nodiscard]] selvage_status status_of(ErrorKind kind) noexcept;
+/// \throws Error{usage} for one that there is not
+[[nodiscard]] ReduceOperation operation_of(selvage_operation operation);
 
 /// Runs a call of the interface: no exception leaves it.
 template <class Function>

@@ -30,8 +30,8 @@ void check_entries(std::int64_t entries, const std::int64_t* ids, const int* ran
   required(ranks, "the list of ranks");
 }
 
-ListOptions options_of(const selvage_list_options* options) {
-  ListOptions made;
+ListHalo::Options options_of(const selvage_list_options* options) {
+  ListHalo::Options made;
   if (options == nullptr) return made;
   if (options->neighbour_count >= 0) {
     made.neighbours.emplace();
@@ -110,14 +110,13 @@ using namespace selvage::c;
 using selvage::Error;
 using selvage::ErrorKind;
 using selvage::ListHalo;
-using selvage::ListOptions;
 
 selvage_status selvage_list_create(const selvage_context* context, int64_t owned, int64_t entries,
                                    const int64_t* ids, const int* ranks, const selvage_list_options* options,
                                    selvage_list** list) {
   return guarded([&] {
     const Place& place = required(context, "the context").place;
-    ListOptions wanted;
+    ListHalo::Options wanted;
     // What is wrong on one rank alone, all ranks are told.
     place.context.agree("making a list", [&] {
       required(list, "where to put the list");

@@ -94,7 +94,7 @@ void save(const std::string& path, const detail::AllreduceJob& job,
   write(path, table);
 }
 
-std::string describe(ElementType type, const Measured& measured) {
+std::string describe(detail::ElementType type, const Measured& measured) {
   const detail::AllreduceRow& row = measured.row;
   std::string text = fmt::format("{:<6}{:>11} bytes  {:<13}{:>9.3g} us", to_string(type), row.bytes, row.best,
                                  row.median_us.at(row.best));
@@ -106,7 +106,8 @@ std::string describe(ElementType type, const Measured& measured) {
 
 /// All sizes of one type. Collective.
 std::vector<detail::AllreduceRow> measure_type(const Context& context, const Request& request,
-                                               ElementType type, const std::vector<std::int64_t>& sizes,
+                                               detail::ElementType type,
+                                               const std::vector<std::int64_t>& sizes,
                                                std::set<std::string>& told) {
   std::vector<detail::AllreduceRow> rows;
   for (const std::int64_t bytes : sizes) {
@@ -140,7 +141,7 @@ void tune(const Request& request) {
   setenv(detail::allreduce_table_variable, "off", 1);
   unsetenv("SELVAGE_ALLREDUCE");
   std::set<std::string> told;
-  for (const ElementType type : request.types) {
+  for (const detail::ElementType type : request.types) {
     const auto job = detail::allreduce_job(context.machine(), on_host, type);
     say(detail::describe(job));
     const auto rows = measure_type(context, request, type, sizes, told);

@@ -119,7 +119,7 @@ class Measurement {
     Candidate candidate{std::string(to_string(algorithm)), nullptr};
     try {
       candidate.allreduce = std::make_unique<Allreduce>(
-          space_, context_, AllreduceOptions{.operation = operation_, .algorithm = algorithm}, elements_);
+          space_, context_, elements_, AllreduceOptions{.operation = operation_, .algorithm = algorithm});
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::unsupported) throw;
       row_.skipped[candidate.name] = error.message();
@@ -205,7 +205,7 @@ class Measurement {
   }
 
   std::string chosen_by_rule() {
-    const Allreduce chosen(space_, context_, AllreduceOptions{.operation = operation_}, elements_);
+    const Allreduce chosen(space_, context_, elements_, AllreduceOptions{.operation = operation_});
     const std::string name(to_string(chosen.algorithm()));
     return row_.median_us.contains(name) ? name : candidates_.front().name;
   }
@@ -227,19 +227,20 @@ Measured measure_type(const Context& context, ReduceOperation operation, std::in
 
 }  // namespace
 
-Measured measure(const Context& context, ElementType type, ReduceOperation operation, std::int64_t bytes) {
+Measured measure(const Context& context, detail::ElementType type, ReduceOperation operation,
+                 std::int64_t bytes) {
   switch (type) {
-    case ElementType::fp64:
+    case detail::ElementType::fp64:
       return measure_type<double>(context, operation, bytes);
-    case ElementType::fp32:
+    case detail::ElementType::fp32:
       return measure_type<float>(context, operation, bytes);
-    case ElementType::fp16:
+    case detail::ElementType::fp16:
       return measure_type<Half>(context, operation, bytes);
-    case ElementType::bf16:
+    case detail::ElementType::bf16:
       return measure_type<Bfloat16>(context, operation, bytes);
-    case ElementType::int32:
+    case detail::ElementType::int32:
       return measure_type<std::int32_t>(context, operation, bytes);
-    case ElementType::int64:
+    case detail::ElementType::int64:
       return measure_type<std::int64_t>(context, operation, bytes);
     default:
       throw Error(ErrorKind::usage, fmt::format("{} isn't measured", to_string(type)));

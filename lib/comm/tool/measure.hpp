@@ -24,7 +24,7 @@ struct Measured {
 /// was found right. The best is what the built-in rule says, unless another is clearly faster. Collective; the context
 /// has read no table, and no variable forces an algorithm.
 /// \throws Error{verification} on every rank for a wrong result
-[[nodiscard]] Measured measure(const Context& context, ElementType type, ReduceOperation operation,
+[[nodiscard]] Measured measure(const Context& context, detail::ElementType type, ReduceOperation operation,
                                std::int64_t bytes);
 
 }  // namespace selvage::tune

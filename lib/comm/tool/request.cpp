@@ -22,8 +22,9 @@ namespace {
 constexpr std::int64_t widest_element = 8;
 constexpr std::int64_t largest_size = std::int64_t{1} << 40;
 
-constexpr std::array all_types{ElementType::fp64, ElementType::fp32,  ElementType::fp16,
-                               ElementType::bf16, ElementType::int32, ElementType::int64};
+constexpr std::array all_types{detail::ElementType::fp64,  detail::ElementType::fp32,
+                               detail::ElementType::fp16,  detail::ElementType::bf16,
+                               detail::ElementType::int32, detail::ElementType::int64};
 constexpr std::array all_operations{ReduceOperation::sum, ReduceOperation::average, ReduceOperation::min,
                                     ReduceOperation::max, ReduceOperation::product};
 

@@ -13,7 +13,7 @@ namespace selvage::tune {
 struct Request {
   std::string text;  ///< what to print instead of working, where not empty
   std::string out;   ///< the table; empty: where a Context looks for it
-  std::vector<ElementType> types = {ElementType::fp32, ElementType::fp64};
+  std::vector<detail::ElementType> types = {detail::ElementType::fp32, detail::ElementType::fp64};
   std::int64_t min_bytes = 64;
   std::int64_t max_bytes = 0;  ///< 0: 16 MiB on hosts, 256 MiB on GPUs
   ReduceOperation operation = ReduceOperation::sum;

@@ -114,7 +114,7 @@ TEST_P(AllreduceGraph, IsReplayedAThousandTimes) {
   for (const int count : {5, 3000, 700'001}) {
     const Replay replay(context);
     const View view("elements", static_cast<std::size_t>(count));
-    Allreduce allreduce(replay.space(), context, {.algorithm = GetParam(), .allow_reordering = true}, view);
+    Allreduce allreduce(replay.space(), context, view, {.algorithm = GetParam(), .allow_reordering = true});
     replay.run(
         [&] {
           replay.fill(view);

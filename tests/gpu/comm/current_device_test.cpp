@@ -97,7 +97,7 @@ TEST_P(CurrentDevice, IsKeptByHaloExchange) {
     call("start", [&] { static_cast<void>(pending.emplace(halo->start(space(), u))); });
     call("finish", [&] { halo->finish(space(), std::move(*pending)); });
     call("exchange", [&] { halo->exchange(space(), u, v); });
-    call("reduce", [&] { halo->reduce(space(), Sum(), v); });
+    call("reduce", [&] { halo->reduce(space(), ReduceOperation::sum, v); });
     call("explain", [&] { static_cast<void>(halo->explain()); });
     std::optional<HaloPort> port;
     if (call("device", [&] { port.emplace(halo->device(space(), u, v)); }))

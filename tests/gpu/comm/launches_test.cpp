@@ -150,7 +150,7 @@ TEST_F(Launches, AnAllreduceByStoresIsOneKernel) {
         AllreduceAlgorithm::multi_ring}) {
     SCOPED_TRACE(to_string(algorithm));
     const Kokkos::View<float*, Kokkos::CudaSpace> view("elements", 30'000);
-    Allreduce allreduce(space_, context_, {.algorithm = algorithm, .allow_reordering = true}, view);
+    Allreduce allreduce(space_, context_, view, {.algorithm = algorithm, .allow_reordering = true});
     const Work work = count([&] { allreduce.run(space_); });
     EXPECT_EQ(work.kernels, 1);
     EXPECT_EQ(work.others, 0);

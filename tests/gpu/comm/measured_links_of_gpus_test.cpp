@@ -69,7 +69,7 @@ TEST_F(MeasuredLinksOfGpus, AreCitedByHalosAndReductionsAndPlaceRanks) {
   }
   EXPECT_GT(cited, 0) << halo.explain();
   const Kokkos::View<float*, typename Space::memory_space> gradient("g", 1 << 20);
-  const std::string sum = Allreduce(space, context, {}, gradient).explain();
+  const std::string sum = Allreduce(space, context, gradient).explain();
   EXPECT_NE(sum.find("; links "), std::string::npos) << sum;
   EXPECT_NE(sum.find("measured.json)"), std::string::npos) << sum;
   if (rank_ == 0) fmt::print("{}{}{}\n", grid.explain() + "\n", halo.explain(), sum);

@@ -132,7 +132,7 @@ TEST_P(SeveralGpus, ReduceOnTheirOwnGpu) {
     const auto& field = part->torus.view(0);
     const double mark = 1 + part->gpu.index();
     Kokkos::deep_copy(part->gpu.space(), field, mark);
-    part->halo.reduce(part->gpu.space(), Sum(), field);
+    part->halo.reduce(part->gpu.space(), ReduceOperation::sum, field);
   }
   for (const auto& part : parts_) {
     const auto& field = part->torus.view(0);

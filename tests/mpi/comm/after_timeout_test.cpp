@@ -107,7 +107,7 @@ TEST(AfterAnError, MessagesOnTheirWayLandInNobodysMemory) {
   if (context.size() != 2) GTEST_SKIP() << "for two ranks";
   const Grid<2> grid(context, {.cells = {4, 1 << 20}, .ranks = {2, 1}});
   // Only rank 1 receives.
-  const Width<2> width{Side{1, 0}, Side{0, 0}};
+  const Width<2> width{{1, 0}, {0, 0}};
   const auto u = grid.allocate<double>("u", width);
   const std::size_t bytes = sizeof(double) << 20;
   {
@@ -143,8 +143,8 @@ TEST_P(AllreduceAfterATimeout, LeavesTheViewAlone) {
   const ScopedVariable hosts("SELVAGE_LOGICAL_HOSTS", "2x1");
   const Context context(MPI_COMM_WORLD);
   const Kokkos::View<double*, Space> view("elements", 100);
-  std::optional<Allreduce> sum(std::in_place, Space(), context,
-                               AllreduceOptions{.algorithm = GetParam(), .allow_reordering = true}, view);
+  std::optional<Allreduce> sum(std::in_place, Space(), context, view,
+                               AllreduceOptions{.algorithm = GetParam(), .allow_reordering = true});
   if (context.rank() == 0) {
     MPI_Barrier(MPI_COMM_WORLD);
     const auto error = thrown_by([&] { sum->run(Space()); });

@@ -101,7 +101,7 @@ TEST_P(AllocationsOf, Exchanges) {
 TEST_P(AllocationsOf, ReductionsToOwners) {
   HaloExchange halo(Space(), grid_, {.width = 1, .transport = GetParam()}, u_);
   const Space space;
-  EXPECT_EQ(allocations_of([&] { halo.reduce(space, Sum{}, u_); }), 0);
+  EXPECT_EQ(allocations_of([&] { halo.reduce(space, ReduceOperation::sum, u_); }), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(, AllocationsOf, testing::Values(Transport::peer, Transport::mpi_staged),
@@ -114,7 +114,7 @@ TEST(Allocations, OfAllreduces) {
     const Kokkos::View<float*, Space> values("values", count);
     for (const auto algorithm :
          {AllreduceAlgorithm::one_shot, AllreduceAlgorithm::two_shot, AllreduceAlgorithm::mpi}) {
-      Allreduce sum(space, context, {.algorithm = algorithm}, values);
+      Allreduce sum(space, context, values, {.algorithm = algorithm});
       EXPECT_EQ(allocations_of([&] { sum.run(space); }), 0) << count << " by " << to_string(algorithm);
       EXPECT_EQ(allocations_of([&] { sum.finish(space, sum.start(space)); }), 0)
           << count << " by " << to_string(algorithm);

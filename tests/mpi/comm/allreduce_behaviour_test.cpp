@@ -23,7 +23,7 @@ TEST(Allreduce, FollowsTheEnvironment) {
   const Context context(MPI_COMM_WORLD);
   const ScopedVariable variable("SELVAGE_ALLREDUCE", "mpi");
   const Kokkos::View<double*, Space> view("gradients", 10);
-  const Allreduce allreduce(Space(), context, {}, view);
+  const Allreduce allreduce(Space(), context, view);
   EXPECT_EQ(allreduce.algorithm(), Algorithm::mpi);
   EXPECT_NE(allreduce.explain().find("forced by SELVAGE_ALLREDUCE"), std::string::npos)
       << allreduce.explain();
@@ -33,7 +33,7 @@ TEST(Allreduce, TakesOffsetViews) {
   const Context context(MPI_COMM_WORLD);
   const Kokkos::Experimental::OffsetView<double*, Space> view("gradients", {-3, 4});
   Kokkos::deep_copy(view.view(), 1.0);
-  Allreduce allreduce(Space(), context, {}, view);
+  Allreduce allreduce(Space(), context, view);
   allreduce.run(Space());
   Space().fence();
   const auto sums = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view.view());
@@ -51,7 +51,7 @@ TEST(Allreduce, TakesItsLevelsFromTheEnvironment) {
         "hierarchical:binomial_tree,shared_buffer_tree", "hierarchical:binomial_tree,binomial_tree",
         "pipelined:2"}) {
     const ScopedVariable variable("SELVAGE_ALLREDUCE", form);
-    Allreduce allreduce(Space(), context, {}, view);
+    Allreduce allreduce(Space(), context, view);
     EXPECT_NE(allreduce.explain().find(std::string(form) + " (forced by SELVAGE_ALLREDUCE)"),
               std::string::npos)
         << allreduce.explain();
@@ -65,11 +65,11 @@ TEST(Allreduce, IsAllowedAnotherOrderByTheEnvironment) {
   const Context context(MPI_COMM_WORLD);
   const Kokkos::View<double*, Space> view("gradients", 10);
   const ScopedVariable variable("SELVAGE_ALLREDUCE_REORDERING", "yes");
-  const Allreduce allreduce(Space(), context, {.algorithm = Algorithm::ring}, view);
+  const Allreduce allreduce(Space(), context, view, {.algorithm = Algorithm::ring});
   EXPECT_EQ(allreduce.algorithm(), Algorithm::ring);
   const ScopedVariable forbidding("SELVAGE_ALLREDUCE_REORDERING", "no");
   const auto error = thrown_by([&] {
-    const Allreduce refused(Space(), context, {.algorithm = Algorithm::ring, .allow_reordering = true}, view);
+    const Allreduce refused(Space(), context, view, {.algorithm = Algorithm::ring, .allow_reordering = true});
   });
   EXPECT_EQ(error ? to_string(error->kind()) : "", to_string(ErrorKind::unsupported));
 }
@@ -79,8 +79,8 @@ TEST(Allreduce, StaysInRankOrderUnlessForced) {
   const Context context(MPI_COMM_WORLD);
   for (const std::int64_t count : {10, 10'000, 1'000'000}) {
     const Kokkos::View<double*, Space> view("gradients", static_cast<std::size_t>(count));
-    const Allreduce ordered(Space(), context, {}, view);
-    const Allreduce fast(Space(), context, {.allow_reordering = true}, view);
+    const Allreduce ordered(Space(), context, view);
+    const Allreduce fast(Space(), context, view, {.allow_reordering = true});
     EXPECT_EQ(ordered.algorithm(), fast.algorithm()) << fast.explain();
   }
 }
@@ -91,8 +91,8 @@ TEST(Allreduce, FindsThatRanksMapEachOthersViews) {
   const Grid<1> grid(context, {.cells = {4 * context.size()}});
   const auto mapped = grid.allocate<double, Kokkos::LayoutRight>("mapped", 1);
   const Kokkos::View<double*, Space> plain("plain", mapped.extent(0));
-  const Allreduce of_mapped(Space(), context, {}, mapped);
-  const Allreduce of_plain(Space(), context, {}, plain);
+  const Allreduce of_mapped(Space(), context, mapped);
+  const Allreduce of_plain(Space(), context, plain);
   if (on_host && context.size() == 2 && this_job().is_on_one_host()) {
     EXPECT_EQ(of_mapped.algorithm(), Algorithm::two_shot) << of_mapped.explain();
     EXPECT_EQ(of_plain.algorithm(), Algorithm::one_shot) << of_plain.explain();
@@ -108,7 +108,7 @@ TEST(Allreduce, SendsTheLeastBetweenTwoHosts) {
   if (!on_host && !this_job().is_even()) GTEST_SKIP() << "for hosts with equally many GPUs";
   constexpr std::int64_t count = 300'007;
   const Kokkos::View<float*, Space> view("gradients", count);
-  Allreduce allreduce(Space(), context, {.algorithm = Algorithm::hierarchical}, view);
+  Allreduce allreduce(Space(), context, view, {.algorithm = Algorithm::hierarchical});
   for (int round = 0; round < 3; ++round) allreduce.run(Space());
   std::int64_t sent = allreduce.bytes_between_hosts();
   MPI_Allreduce(MPI_IN_PLACE, &sent, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
@@ -126,7 +126,7 @@ TEST(Allreduce, SendsBetweenTheFirstRanksOfTwoHosts) {
                            Algorithm::recursive_doubling, Algorithm::ring, Algorithm::mpi}) {
     const AllreduceOptions options{
         .algorithm = Algorithm::hierarchical, .allow_reordering = true, .outer = outer};
-    Allreduce allreduce(Space(), context, options, view);
+    Allreduce allreduce(Space(), context, view, options);
     allreduce.run(Space());
     std::int64_t sent = allreduce.bytes_between_hosts();
     MPI_Allreduce(MPI_IN_PLACE, &sent, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);

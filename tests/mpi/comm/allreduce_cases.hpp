@@ -101,7 +101,7 @@ inline std::vector<AllreduceCase> running(const std::vector<AllreduceCase>& all)
 inline std::optional<Error> refusal_of(const Context& context, const AllreduceCase& tested) {
   const Kokkos::DefaultExecutionSpace space;
   const Kokkos::View<double*, Kokkos::DefaultExecutionSpace> view("probe", 1);
-  return thrown_by([&] { const Allreduce made(space, context, tested.options, view); });
+  return thrown_by([&] { const Allreduce made(space, context, view, tested.options); });
 }
 
 /// Collective: as many cases as stated run, and the library refuses all others.

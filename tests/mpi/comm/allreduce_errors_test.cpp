@@ -25,7 +25,7 @@ class AllreduceErrors : public testing::Test {
 
   template <class View>
   std::string refusal(ErrorKind kind, const AllreduceOptions& options, const View& view) {
-    return message_on_all_ranks(kind, [&] { Allreduce(Space(), context_, options, view); });
+    return message_on_all_ranks(kind, [&] { Allreduce(Space(), context_, view, options); });
   }
   const Context context_;
 };
@@ -67,7 +67,7 @@ TEST_F(AllreduceErrors, NameTheRanksThatMakeSomethingElse) {
     if (is_last()) {
       const GradientBuckets buckets(Space(), context_, {}, view);
     } else {
-      const Allreduce allreduce(Space(), context_, {}, view);
+      const Allreduce allreduce(Space(), context_, view);
     }
   });
   EXPECT_EQ(message,

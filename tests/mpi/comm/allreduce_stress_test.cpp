@@ -37,7 +37,7 @@ class Stressed {
         rank_(context.rank()),
         view_("elements", static_cast<std::size_t>(count)),
         wrong_("wrong"),
-        allreduce_(Space(), context, options, view_) {}
+        allreduce_(Space(), context, view_, options) {}
 
   void run(int round) {
     const double factor = rank_ + 1;

@@ -37,7 +37,7 @@ class AllreduceTables : public testing::Test {
     const Context context(MPI_COMM_WORLD);
     if (rank_ != 0) return;
     detail::AllreduceTable table;
-    const auto job = detail::allreduce_job(context.machine(), on_host, ElementType::fp32);
+    const auto job = detail::allreduce_job(context.machine(), on_host, detail::ElementType::fp32);
     const auto row = [&](std::int64_t bytes) {
       return detail::AllreduceRow{.bytes = bytes,
                                   .best = best,
@@ -56,7 +56,7 @@ class AllreduceTables : public testing::Test {
                                const AllreduceOptions& options = {}) {
     const Kokkos::View<T*, Space> view("gradients", static_cast<std::size_t>(bytes) / sizeof(T));
     Kokkos::deep_copy(view, T(1));
-    Allreduce allreduce(Space(), context, options, view);
+    Allreduce allreduce(Space(), context, view, options);
     allreduce.run(Space());
     Space().fence();
     T first = 0;

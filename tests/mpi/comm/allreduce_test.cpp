@@ -73,7 +73,7 @@ class AllreduceConformance : public testing::TestWithParam<AllreduceCase> {
     Elements<T> elements(context_, count, offset, GetParam().is_shared);
     AllreduceOptions wanted = options(operation);
     wanted.max_blocks = multiprocessors;
-    Allreduce allreduce(Space(), context_, wanted, elements.view);
+    Allreduce allreduce(Space(), context_, elements.view, wanted);
     std::vector<std::uint64_t> hashes;
     // The first round comes again at the end, and gives the same bits again.
     for (int i = 0; i <= rounds; ++i) {
@@ -159,8 +159,8 @@ TEST_P(AllreduceConformance, OfOtherIntegers) {
 TEST_P(AllreduceConformance, OverlapsWithAnother) {
   Elements<float> small(context_, 33, 0, GetParam().is_shared);
   Elements<double> large(context_, 50'003, 0, GetParam().is_shared);
-  Allreduce first(Space(), context_, options(Operation::sum), small.view);
-  Allreduce second(Space(), context_, options(Operation::max), large.view);
+  Allreduce first(Space(), context_, small.view, options(Operation::sum));
+  Allreduce second(Space(), context_, large.view, options(Operation::max));
   for (int round = 0; round < 20; ++round) {
     small.fill(context_.rank(), round);
     large.fill(context_.rank(), round);

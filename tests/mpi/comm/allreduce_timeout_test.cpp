@@ -26,7 +26,7 @@ TEST(AllreduceChunks, ArePipelinedOnDifferentStages) {
   if (this_job().hosts() != 2) GTEST_SKIP() << "for two hosts";
   if (!on_host) GTEST_SKIP() << "for hosts";
   const Kokkos::View<float*, Space> view("gradients", 1 << 20);
-  Allreduce allreduce(Space(), context, {.algorithm = Algorithm::pipelined, .allow_reordering = true}, view);
+  Allreduce allreduce(Space(), context, view, {.algorithm = Algorithm::pipelined, .allow_reordering = true});
   if (context.machine().host_of(context.rank()) == 0) {
     EXPECT_TRUE(thrown_by([&] { allreduce.run(Space()); }));
   }
@@ -58,7 +58,7 @@ TEST_P(AllreduceTimeout, NamesTheRankThatNeverCalls) {
   const Context context(MPI_COMM_WORLD);
   // Long enough that a message's sender waits for its receiver.
   const Kokkos::View<double*, Space> view("gradients", 100'000);
-  Allreduce allreduce(Space(), context, GetParam().options, view);
+  Allreduce allreduce(Space(), context, view, GetParam().options);
   const int last = context.size() - 1;
   int names_it = 0;
   if (context.rank() != last) {

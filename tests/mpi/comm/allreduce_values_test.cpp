@@ -65,12 +65,12 @@ class AllreduceValues : public testing::TestWithParam<std::optional<AllreduceAlg
       return Complex(static_cast<Real>(factor * (i % 7)), static_cast<Real>(ranks() * i - 12 * factor));
     };
     const auto view = filled<Complex>(value);
-    Allreduce allreduce(Space(), context_, options(), view);
+    Allreduce allreduce(Space(), context_, view, options());
     allreduce.run(Space());
     expect<Complex>(view, sum);
 
     const auto same = filled<Complex>([](int, int i) { return Complex(static_cast<Real>(i), Real(-3)); });
-    Allreduce average(Space(), context_, options(Operation::average), same);
+    Allreduce average(Space(), context_, same, options(Operation::average));
     average.run(Space());
     expect<Complex>(same, [](int i) { return Complex(static_cast<Real>(i), Real(-3)); });
   }
@@ -92,7 +92,7 @@ TEST_P(AllreduceValues, UnsignedIntegersWrap) {
   const auto view = filled<std::uint32_t>([](int rank, int i) {
     return std::numeric_limits<std::uint32_t>::max() - static_cast<std::uint32_t>(rank * i);
   });
-  Allreduce sum(Space(), context_, options(), view);
+  Allreduce sum(Space(), context_, view, options());
   sum.run(Space());
   const auto n = static_cast<std::uint32_t>(ranks());
   expect<std::uint32_t>(view,
@@ -100,7 +100,7 @@ TEST_P(AllreduceValues, UnsignedIntegersWrap) {
 
   const auto wide = filled<std::uint64_t>(
       [](int, int i) { return (std::uint64_t{1} << 63) + static_cast<std::uint64_t>(i); });
-  Allreduce product(Space(), context_, options(Operation::product), wide);
+  Allreduce product(Space(), context_, wide, options(Operation::product));
   product.run(Space());
   expect<std::uint64_t>(wide, [&](int i) {
     std::uint64_t expected = 1;
@@ -121,12 +121,12 @@ TEST_P(AllreduceValues, UnsignedIntegersAreOrderedAndDividedAsSuch) {
     return found;
   };
   const auto lowest = filled<std::uint64_t>(high);
-  Allreduce min(Space(), context_, options(Operation::min), lowest);
+  Allreduce min(Space(), context_, lowest, options(Operation::min));
   min.run(Space());
   expect<std::uint64_t>(lowest, [&](int i) { return extreme(i, false); });
 
   const auto highest = filled<std::uint64_t>(high);
-  Allreduce max(Space(), context_, options(Operation::max), highest);
+  Allreduce max(Space(), context_, highest, options(Operation::max));
   max.run(Space());
   expect<std::uint64_t>(highest, [&](int i) { return extreme(i, true); });
 
@@ -134,7 +134,7 @@ TEST_P(AllreduceValues, UnsignedIntegersAreOrderedAndDividedAsSuch) {
     return std::numeric_limits<std::uint32_t>::max() / static_cast<std::uint32_t>(ranks()) -
            static_cast<std::uint32_t>(i);
   });
-  Allreduce average(Space(), context_, options(Operation::average), same);
+  Allreduce average(Space(), context_, same, options(Operation::average));
   average.run(Space());
   expect<std::uint32_t>(same, [&](int i) {
     return std::numeric_limits<std::uint32_t>::max() / static_cast<std::uint32_t>(ranks()) -
@@ -144,19 +144,19 @@ TEST_P(AllreduceValues, UnsignedIntegersAreOrderedAndDividedAsSuch) {
 
 TEST_P(AllreduceValues, ShortIntegersWrapButTheirAveragesDont) {
   const auto view = filled<std::int8_t>([](int rank, int) { return static_cast<std::int8_t>(127 - rank); });
-  Allreduce sum(Space(), context_, options(), view);
+  Allreduce sum(Space(), context_, view, options());
   sum.run(Space());
   const int exact = 127 * ranks() - ranks() * (ranks() - 1) / 2;
   expect<std::int8_t>(view, [&](int) { return static_cast<std::int8_t>(exact); });
 
   const auto again = filled<std::int8_t>([](int rank, int) { return static_cast<std::int8_t>(127 - rank); });
-  Allreduce average(Space(), context_, options(Operation::average), again);
+  Allreduce average(Space(), context_, again, options(Operation::average));
   average.run(Space());
   expect<std::int8_t>(again, [&](int) { return static_cast<std::int8_t>(exact / ranks()); });
 
   const auto pixels = filled<unsigned char>(
       [](int rank, int i) { return static_cast<unsigned char>(rank == i % 2 ? 200 + i % 50 : i % 50); });
-  Allreduce brightest(Space(), context_, options(Operation::max), pixels);
+  Allreduce brightest(Space(), context_, pixels, options(Operation::max));
   brightest.run(Space());
   expect<unsigned char>(pixels, [&](int i) {
     const bool is_bright = i % 2 < ranks();
@@ -167,7 +167,7 @@ TEST_P(AllreduceValues, ShortIntegersWrapButTheirAveragesDont) {
 TEST_P(AllreduceValues, LongLongHasAllOperations) {
   const auto view =
       filled<long long>([](int rank, int i) { return (rank == 0 ? -1LL : 1LL) * (i + 1) * 5'000'000'000LL; });
-  Allreduce min(Space(), context_, options(Operation::min), view);
+  Allreduce min(Space(), context_, view, options(Operation::min));
   min.run(Space());
   expect<long long>(view, [](int i) { return -(i + 1) * 5'000'000'000LL; });
 }
@@ -175,9 +175,9 @@ TEST_P(AllreduceValues, LongLongHasAllOperations) {
 TEST_P(AllreduceValues, PartsAreCountedInValues) {
   using Complex = Kokkos::complex<double>;
   const auto view = filled<Complex>([](int rank, int i) { return Complex(rank + 1, i); });
-  ReduceScatter scatter(Space(), context_, options(), view);
+  ReduceScatter scatter(Space(), context_, view, options());
   scatter.run(Space());
-  AllGather gather(Space(), context_, options(), view);
+  AllGather gather(Space(), context_, view, options());
   std::int64_t end = 0;
   for (int rank = 0; rank < ranks(); ++rank) {
     EXPECT_EQ(scatter.part(rank).begin, end);
@@ -193,7 +193,7 @@ TEST_P(AllreduceValues, AreMovedWhateverTheyHold) {
   const auto view = filled<std::uint64_t>(
       [](int rank, int i) { return ~std::uint64_t{0} - static_cast<std::uint64_t>(rank * 10 + i); });
   // Nothing is combined, so any operation will do.
-  Broadcast broadcast(Space(), context_, options(Operation::max), view, ranks() - 1);
+  Broadcast broadcast(Space(), context_, view, ranks() - 1, options(Operation::max));
   broadcast.run(Space());
   expect<std::uint64_t>(
       view, [&](int i) { return ~std::uint64_t{0} - static_cast<std::uint64_t>((ranks() - 1) * 10 + i); });
@@ -204,7 +204,7 @@ TEST_P(AllreduceValues, CanComeFromAnotherView) {
   const auto input = filled<double>(value);
   const Kokkos::View<const double*, Space> read_only = input;
   const Kokkos::View<double*, Space> output("output", length);
-  Allreduce allreduce(Space(), context_, options(), output);
+  Allreduce allreduce(Space(), context_, output, options());
   for (int round = 0; round < 3; ++round) {
     allreduce.run(Space(), read_only);
     expect<double>(output, [&](int i) { return static_cast<double>(ranks() * (ranks() + 1) / 2 * i); });
@@ -219,7 +219,7 @@ TEST_P(AllreduceValues, ComeFromNoOtherViewThatDiffers) {
   const Kokkos::View<Kokkos::complex<double>*, Space> spectrum("spectrum", 5);
   const Kokkos::View<double**, Kokkos::LayoutLeft, Space> all("all", 20, 10);
   const auto gaps = Kokkos::subview(all, std::pair(0, 1), Kokkos::ALL());
-  Allreduce allreduce(Space(), context_, options(), output);
+  Allreduce allreduce(Space(), context_, output, options());
   const auto refusal = [&](const auto& input) {
     const auto error = thrown_by([&] { allreduce.run(Space(), input); });
     EXPECT_TRUE(error && error->kind() == ErrorKind::usage);
@@ -237,7 +237,7 @@ TEST_P(AllreduceValues, RefuseOperationsThatTheyDontHave) {
   const Kokkos::View<Kokkos::complex<double>*, Space> spectrum("spectrum", 4);
   for (const Operation operation : {Operation::min, Operation::max, Operation::product}) {
     const std::string message = message_on_all_ranks(
-        ErrorKind::unsupported, [&] { Allreduce(Space(), context_, options(operation), spectrum); });
+        ErrorKind::unsupported, [&] { Allreduce(Space(), context_, spectrum, options(operation)); });
     EXPECT_NE(message.find("\"spectrum\" holds complex numbers: sum and average combine them, " +
                            std::string(to_string(operation)) + " doesn't"),
               std::string::npos)

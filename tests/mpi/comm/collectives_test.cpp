@@ -88,7 +88,7 @@ class CollectiveConformance : public testing::TestWithParam<CollectiveCase> {
   template <class T>
   void expect_reduce_scatter(Operation operation, std::int64_t count, std::int64_t offset) {
     Elements<T> elements(context_, count, offset, GetParam().is_shared);
-    ReduceScatter collective(Space(), context_, options(operation), elements.view);
+    ReduceScatter collective(Space(), context_, elements.view, options(operation));
     const ElementRange own = collective.part(rank());
     expect_elements<T>(collective, elements, [&, own](std::int64_t i, int round) {
       const bool is_own = i >= own.begin && i < own.begin + own.count;
@@ -98,7 +98,7 @@ class CollectiveConformance : public testing::TestWithParam<CollectiveCase> {
   template <class T>
   void expect_all_gather(std::int64_t count, std::int64_t offset) {
     Elements<T> elements(context_, count, offset, GetParam().is_shared);
-    AllGather collective(Space(), context_, options(), elements.view);
+    AllGather collective(Space(), context_, elements.view, options());
     std::vector<int> owners(static_cast<std::size_t>(count), -1);
     for (int owner = 0; owner < ranks(); ++owner) {
       const ElementRange part = collective.part(owner);
@@ -112,7 +112,7 @@ class CollectiveConformance : public testing::TestWithParam<CollectiveCase> {
   template <class T>
   void expect_reduce(Operation operation, std::int64_t count, std::int64_t offset, int root) {
     Elements<T> elements(context_, count, offset, GetParam().is_shared);
-    Reduce collective(Space(), context_, options(operation), elements.view, root);
+    Reduce collective(Space(), context_, elements.view, root, options(operation));
     expect_elements<T>(collective, elements, [&](std::int64_t i, int round) {
       return rank() == root ? combined_elements<T>(operation, i, round) : original<T>(rank(), i, round);
     });
@@ -120,7 +120,7 @@ class CollectiveConformance : public testing::TestWithParam<CollectiveCase> {
   template <class T>
   void expect_broadcast(std::int64_t count, std::int64_t offset, int root) {
     Elements<T> elements(context_, count, offset, GetParam().is_shared);
-    Broadcast collective(Space(), context_, options(), elements.view, root);
+    Broadcast collective(Space(), context_, elements.view, root, options());
     expect_elements<T>(collective, elements,
                        [&](std::int64_t i, int round) { return original<T>(root, i, round); });
   }
@@ -160,7 +160,7 @@ TEST(CollectiveCases, AreRefusedWhereTheyDontRun) {
   const Kokkos::View<double*, Space> view("probe", 1);
   for (const CollectiveCase& tested : collective_cases()) {
     if (collective_must_run(tested)) continue;
-    const auto error = thrown_by([&] { AllGather(Space(), context, {.algorithm = tested.algorithm}, view); });
+    const auto error = thrown_by([&] { AllGather(Space(), context, view, {.algorithm = tested.algorithm}); });
     EXPECT_EQ(error ? to_string(error->kind()) : "nothing was thrown", to_string(ErrorKind::unsupported))
         << tested.name;
   }
@@ -191,8 +191,8 @@ class Collectives : public testing::Test {
 TEST_F(Collectives, PartsCoverAllElementsInRankOrder) {
   for (const std::int64_t count : {0, 1, 100, 4099}) {
     Elements<float> elements(context_, count, 0, false);
-    const AllGather gather(Space(), context_, {}, elements.view);
-    const ReduceScatter scatter(Space(), context_, {}, elements.view);
+    const AllGather gather(Space(), context_, elements.view);
+    const ReduceScatter scatter(Space(), context_, elements.view);
     std::int64_t end = 0;
     for (int rank = 0; rank < context_.size(); ++rank) {
       EXPECT_EQ(gather.part(rank).begin, end);
@@ -209,9 +209,9 @@ TEST_F(Collectives, ReduceScatterAndAllGatherAreAnAllreduce) {
   constexpr std::int64_t count = 10'007;
   Elements<float> parted(context_, count, 1, false);
   Elements<float> whole(context_, count, 0, false);
-  ReduceScatter scatter(Space(), context_, {.operation = Operation::average}, parted.view);
-  AllGather gather(Space(), context_, {}, parted.view);
-  Allreduce allreduce(Space(), context_, {.operation = Operation::average}, whole.view);
+  ReduceScatter scatter(Space(), context_, parted.view, {.operation = Operation::average});
+  AllGather gather(Space(), context_, parted.view);
+  Allreduce allreduce(Space(), context_, whole.view, {.operation = Operation::average});
   parted.fill(context_.rank(), 7);
   whole.fill(context_.rank(), 7);
   scatter.run(Space());
@@ -228,7 +228,7 @@ TEST_F(Collectives, BroadcastCopiesBits) {
   for (int i = 0; i < 129; ++i) mirror(i).bits = static_cast<std::uint16_t>(0x7f81 + i % 64);
   if (context_.rank() != 0) Kokkos::deep_copy(mirror, Bfloat16{});
   Kokkos::deep_copy(Space(), view, mirror);
-  Broadcast broadcast(Space(), context_, {}, view, 0);
+  Broadcast broadcast(Space(), context_, view, 0);
   broadcast.run(Space());
   Kokkos::deep_copy(Space(), mirror, view);
   Space().fence();
@@ -238,8 +238,8 @@ TEST_F(Collectives, BroadcastCopiesBits) {
 TEST_F(Collectives, AlgorithmsThatAreAllreducesOnlyAreRefused) {
   Kokkos::View<double*, Space> view("view", 100);
   const auto error = thrown_by([&] {
-    Broadcast(Space(), context_, {.algorithm = Algorithm::recursive_doubling, .allow_reordering = true}, view,
-              0);
+    Broadcast(Space(), context_, view, 0,
+              {.algorithm = Algorithm::recursive_doubling, .allow_reordering = true});
   });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->kind(), ErrorKind::unsupported);
@@ -249,7 +249,7 @@ TEST_F(Collectives, AlgorithmsThatAreAllreducesOnlyAreRefused) {
 TEST_F(Collectives, ARootThatIsNotThereIsAnError) {
   Kokkos::View<double*, Space> view("view", 100);
   for (const int root : {-1, context_.size()}) {
-    const auto error = thrown_by([&] { Reduce(Space(), context_, {}, view, root); });
+    const auto error = thrown_by([&] { Reduce(Space(), context_, view, root); });
     ASSERT_TRUE(error);
     EXPECT_EQ(error->kind(), ErrorKind::usage);
     EXPECT_NE(error->message().find("the root of a Reduce is rank " + std::to_string(root)),
@@ -261,7 +261,7 @@ TEST_F(Collectives, ARootThatIsNotThereIsAnError) {
 TEST_F(Collectives, DifferentRootsAreAnErrorOnEveryRank) {
   if (context_.size() < 2) GTEST_SKIP() << "takes two ranks";
   Kokkos::View<double*, Space> view("view", 100);
-  const auto error = thrown_by([&] { Broadcast(Space(), context_, {}, view, context_.rank() == 0 ? 0 : 1); });
+  const auto error = thrown_by([&] { Broadcast(Space(), context_, view, context_.rank() == 0 ? 0 : 1); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->kind(), ErrorKind::usage);
   EXPECT_NE(error->message().find("the root: 0 on rank 0, 1 on rank 1"), std::string::npos)
@@ -273,9 +273,9 @@ TEST_F(Collectives, DifferentKindsAreAnErrorOnEveryRank) {
   Kokkos::View<double*, Space> view("view", 100);
   const auto error = thrown_by([&] {
     if (context_.rank() == 0) {
-      AllGather(Space(), context_, {}, view);
+      AllGather(Space(), context_, view);
     } else {
-      ReduceScatter(Space(), context_, {}, view);
+      ReduceScatter(Space(), context_, view);
     }
   });
   ASSERT_TRUE(error);
@@ -289,7 +289,7 @@ TEST_F(Collectives, DifferentKindsAreAnErrorOnEveryRank) {
 
 TEST_F(Collectives, PartsOfRanksThatAreNotThereAreAnError) {
   Kokkos::View<double*, Space> view("view", 100);
-  const AllGather gather(Space(), context_, {}, view);
+  const AllGather gather(Space(), context_, view);
   const auto error = thrown_by([&] { static_cast<void>(gather.part(context_.size())); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->kind(), ErrorKind::usage);

@@ -26,7 +26,7 @@ int run(const CommandQueue& queue, const Function& function) {
   const CommandPort port = queue.device();
   Kokkos::parallel_reduce(
       "test::run", Kokkos::TeamPolicy<Space>(Space(), 1, 1),
-      [=](const Team& team, int& count) { count += function(team, port.context(0)); }, failed);
+      [=](const Team& team, int& count) { count += function(team, port.ring(0)); }, failed);
   return failed;
 }
 
@@ -40,7 +40,7 @@ TEST(CommandQueueErrors, AreThereBeforeTheirCommandIsOver) {
   const std::uint64_t& done = *queue.device().read;
   for (std::uint64_t round = 0; round < 3; ++round) {
     EXPECT_EQ(run(queue,
-                  [=, rank = context.rank()](const Team& team, const CommandContext& ring) {
+                  [=, rank = context.rank()](const Team& team, const CommandPort::Ring& ring) {
                     return ring.put_nbi(team, words + 64, words, word, rank) ? 0 : 1;
                   }),
               0);
@@ -68,13 +68,13 @@ TEST(CommandQueueErrors, RefuseMoreThanAMessageHoldsBeforeAnythingIsSent) {
   auto* const behind = words + too_many_bytes / word;
   if (context.rank() == 0) {
     EXPECT_EQ(run(queue,
-                  [=](const Team& team, const CommandContext& ring) {
+                  [=](const Team& team, const CommandPort::Ring& ring) {
                     return ring.put_signal(team, words, words, too_many_bytes, behind, 5, 1) ? 0 : 1;
                   }),
               0);
     // Behind it: what was sent before comes before.
     EXPECT_EQ(run(queue,
-                  [=](const Team& team, const CommandContext& ring) {
+                  [=](const Team& team, const CommandPort::Ring& ring) {
                     return ring.put_value(team, words, 6, 1) && ring.quiet(team) ? 0 : 1;
                   }),
               0);

@@ -61,7 +61,7 @@ struct Talk {
 /// Every team puts to its like on the right, each way in its turn, and says so by its flag.
 struct Put : Talk {
   KOKKOS_FUNCTION void operator()(const Team& team, int& failed) const {
-    const CommandContext context = port.context(team.league_rank());
+    const CommandPort::Ring context = port.ring(team.league_rank());
     const TeamMemory memory = memory_of(window, team.league_rank());
     const std::uint64_t bytes = words * word;
     fill(team, memory);
@@ -87,7 +87,7 @@ struct Put : Talk {
 /// neighbour's source and counts those.
 struct WaitAndGet : Talk {
   KOKKOS_FUNCTION void operator()(const Team& team, int& wrong) const {
-    const CommandContext context = port.context(team.league_rank());
+    const CommandPort::Ring context = port.ring(team.league_rank());
     const TeamMemory memory = memory_of(window, team.league_rank());
     const bool came = context.wait_until(team, memory.flag, round);
     const std::uint64_t bytes = words * word;
@@ -111,7 +111,7 @@ struct WaitAndGet : Talk {
 /// there is but one memory, so that placements differ on GPUs alone.
 struct Service {
   int threads;
-  QueuePlacement placement;
+  CommandQueue::Placement placement;
 };
 
 class CommandQueueTest : public testing::TestWithParam<Service> {
@@ -158,7 +158,7 @@ TEST_P(CommandQueueTest, CarriesPutsGetsValuesAndSignals) {
   const Context context(MPI_COMM_WORLD);
   const Window window(space_, context, teams_per_launch * words_per_team * word);
   CommandQueue queue(space_, context, window, options(4));
-  EXPECT_EQ(queue.device().is_fetched, !on_host && GetParam().placement == QueuePlacement::device);
+  EXPECT_EQ(queue.device().is_fetched, !on_host && GetParam().placement == CommandQueue::Placement::device);
   expect_rounds_arrive(queue, context, window);
 }
 
@@ -187,7 +187,7 @@ TEST_P(CommandQueueTest, GivesItsMessageTagsBack) {
 /// Many more commands than slots.
 struct PutMany : Talk {
   KOKKOS_FUNCTION void operator()(const Team& team, int& failed) const {
-    const CommandContext context = port.context(team.league_rank());
+    const CommandPort::Ring context = port.ring(team.league_rank());
     const TeamMemory memory = memory_of(window, team.league_rank());
     bool done = true;
     for (int i = 0; i < words; ++i) {
@@ -232,12 +232,12 @@ std::string name_of_service(const testing::TestParamInfo<Service>& tested) {
   return std::to_string(tested.param.threads) + "_" + std::string(to_string(tested.param.placement));
 }
 
-INSTANTIATE_TEST_SUITE_P(ServiceThreads, CommandQueueTest,
-                         testing::Values(Service{1, QueuePlacement::host}, Service{2, QueuePlacement::host},
-                                         Service{4, QueuePlacement::host}, Service{1, QueuePlacement::device},
-                                         Service{2, QueuePlacement::device},
-                                         Service{4, QueuePlacement::device}),
-                         name_of_service);
+INSTANTIATE_TEST_SUITE_P(
+    ServiceThreads, CommandQueueTest,
+    testing::Values(Service{1, CommandQueue::Placement::host}, Service{2, CommandQueue::Placement::host},
+                    Service{4, CommandQueue::Placement::host}, Service{1, CommandQueue::Placement::device},
+                    Service{2, CommandQueue::Placement::device}, Service{4, CommandQueue::Placement::device}),
+    name_of_service);
 
 /// SELVAGE_QUEUE_PLACEMENT decides where the options leave it open.
 TEST(QueuePlacements, FollowTheEnvironmentUnlessForced) {
@@ -250,7 +250,7 @@ TEST(QueuePlacements, FollowTheEnvironmentUnlessForced) {
   EXPECT_FALSE(is_fetched({}));
   const ScopedVariable placement("SELVAGE_QUEUE_PLACEMENT", "device");
   EXPECT_EQ(is_fetched({}), !on_host);
-  EXPECT_FALSE(is_fetched({.placement = QueuePlacement::host}));
+  EXPECT_FALSE(is_fetched({.placement = CommandQueue::Placement::host}));
   const ScopedVariable mistyped("SELVAGE_QUEUE_PLACEMENT", "gpu");
   EXPECT_EQ(message_on_all_ranks(ErrorKind::input, [&] { static_cast<void>(is_fetched({})); }),
             "SELVAGE_QUEUE_PLACEMENT=gpu: \"gpu\" is no queue placement: there are host, device");
@@ -261,8 +261,8 @@ struct PutToBoth : Talk {
   std::atomic<int>* step;
   void operator()(const Kokkos::TeamPolicy<HostSpace>::member_type& team, int& failed) const {
     const TeamMemory memory = memory_of(window, 0);
-    const CommandContext near = port.context(0);
-    const CommandContext far = port.context(1);
+    const CommandPort::Ring near = port.ring(0);
+    const CommandPort::Ring far = port.ring(1);
     memory.source[0] = 42;
     failed += far.put_nbi(team, memory.landed, memory.source, word, right) ? 0 : 1;
     failed += near.put_nbi(team, memory.fetched, memory.source, word, rank) ? 0 : 1;
@@ -320,7 +320,7 @@ TEST_F(CommandQueueTest, QuietWaitsForItsOwnContextAlone) {
 struct PutValue : Talk {
   template <class HostTeam>
   void operator()(const HostTeam& team, int& failed) const {
-    const CommandContext context = port.context(0);
+    const CommandPort::Ring context = port.ring(0);
     if (!context.put_value(team, memory_of(window, 0).flag, round, right))
       Kokkos::single(Kokkos::PerTeam(team), [&] { failed += 1; });
   }
@@ -356,7 +356,7 @@ TEST_F(CommandQueueTest, MayGoBeforeWhatItPutIsAcknowledged) {
 
 struct PutNowhere : Talk {
   KOKKOS_FUNCTION void operator()(const Team& team, int& failed) const {
-    const CommandContext context = port.context(0);
+    const CommandPort::Ring context = port.ring(0);
     const TeamMemory memory = memory_of(window, 0);
     const bool outside =
         context.put(team, window + teams_per_launch * words_per_team, memory.source, word, rank);

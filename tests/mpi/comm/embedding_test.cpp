@@ -86,7 +86,7 @@ TEST(Embedded, InAFunctionThatMovesWhatItMade) {
   Kokkos::deep_copy(values, 1.0);
   std::optional<Allreduce> kept;
   {
-    Allreduce sum(Space(), context, {}, values);
+    Allreduce sum(Space(), context, values);
     auto pending = sum.start(Space());
     kept.emplace(std::move(sum));
     kept->finish(Space(), std::move(pending));

@@ -25,7 +25,7 @@ using Space = Kokkos::DefaultExecutionSpace;
 
 struct PutAll {
   selvage::HaloPort port;
-  selvage::PortBox own;
+  selvage::HaloPort::Box own;
   KOKKOS_FUNCTION void operator()(const Kokkos::TeamPolicy<Space>::member_type& team) const {
     const auto turn = port.open(team);
     turn.put(team, 0, own);
@@ -38,7 +38,7 @@ constexpr int rounds_before = 50;
 void reduce_until_dead(std::string_view manner) {
   const selvage::Context context(MPI_COMM_WORLD);
   const Kokkos::View<double*, Space> view("gradients", 100);
-  selvage::Allreduce allreduce(Space(), context, {}, view);
+  selvage::Allreduce allreduce(Space(), context, view);
   for (int round = 0;; ++round) {
     if (round == rounds_before && context.rank() == context.size() - 1) die(manner);
     allreduce.run(Space());

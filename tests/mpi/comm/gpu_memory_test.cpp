@@ -60,10 +60,10 @@ TEST(PoolMemoryOfCuda, IsSummedAndSaidToBeCopied) {
   const Context context(MPI_COMM_WORLD);
   if (context.size() == 1) GTEST_SKIP() << "takes two ranks";
   const PoolMemory memory(10'000);
-  Allreduce chosen(Space(), context, {}, memory.view());
+  Allreduce chosen(Space(), context, memory.view());
   expect_sums(chosen, memory.view(), context.size());
   if (!this_job().is_on_one_host()) return;
-  Allreduce stored(Space(), context, {.algorithm = AllreduceAlgorithm::two_shot}, memory.view());
+  Allreduce stored(Space(), context, memory.view(), {.algorithm = AllreduceAlgorithm::two_shot});
   expect_sums(stored, memory.view(), context.size());
   EXPECT_NE(stored.explain().find("copied before and after, because peers can't map"), std::string::npos)
       << stored.explain();

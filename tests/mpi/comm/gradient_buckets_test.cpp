@@ -95,7 +95,7 @@ class GradientBucketsTest : public testing::Test {
     buckets.check();
   }
   /// Several steps; the order of later ones is another on each rank.
-  void expect_right(const Model& model, const GradientBucketsOptions& options) const {
+  void expect_right(const Model& model, const GradientBuckets::Options& options) const {
     GradientBuckets buckets(space_, context_, options, model.gradients);
     EXPECT_TRUE(buckets.report().empty());
     std::minstd_rand dice(static_cast<unsigned>(context_.rank()));
@@ -128,7 +128,7 @@ TEST_F(GradientBucketsTest, AreReducedInPlaceWhereGradientsFollowEachOther) {
     GradientBuckets buckets(space_, context_, {.bucket_bytes = 10'000}, model.gradients);
     step(buckets, model, backwards(model.count()), 0);
     std::vector<int> seen;
-    for (const BucketReport& bucket : buckets.report()) {
+    for (const GradientBuckets::Report& bucket : buckets.report()) {
       const bool is_single =
           std::ranges::count_if(bucket.gradients, [](int g) { return lengths[g] > 0; }) == 1;
       EXPECT_EQ(bucket.is_in_place, is_one_allocation || is_single);
@@ -171,7 +171,7 @@ TEST_F(GradientBucketsTest, FollowTheOrderOfTheFirstRank) {
   std::ranges::rotate(order, order.begin() + context_.rank() % 5);
   step(buckets, model, order, 0);
   std::vector<int> agreed;
-  for (const BucketReport& bucket : buckets.report()) agreed.push_back(bucket.gradients.front());
+  for (const GradientBuckets::Report& bucket : buckets.report()) agreed.push_back(bucket.gradients.front());
   std::vector<int> expected(lengths.size());
   std::iota(expected.begin(), expected.end(), 0);
   EXPECT_EQ(agreed, expected);
@@ -221,7 +221,7 @@ TEST_F(GradientBucketsTest, RoundToBf16OnTheWireWhereAsked) {
     }
   }
   std::int64_t bytes = 0;
-  for (const BucketReport& bucket : buckets.report()) bytes += bucket.bytes;
+  for (const GradientBuckets::Report& bucket : buckets.report()) bytes += bucket.bytes;
   EXPECT_EQ(bytes, 2 * std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}));
 }
 
@@ -273,7 +273,7 @@ TEST_F(GradientBucketsTest, ReportWhatWasHiddenAndWhatWasNot) {
   GradientBuckets buckets(space_, context_, {.bucket_bytes = 4000}, model.gradients);
   for (int number = 0; number < 3; ++number) step(buckets, model, backwards(model.count()), number);
   double total = 0;
-  for (const BucketReport& bucket : buckets.report()) {
+  for (const GradientBuckets::Report& bucket : buckets.report()) {
     EXPECT_GE(bucket.hidden, 0);
     EXPECT_GE(bucket.exposed, 0);
     EXPECT_DOUBLE_EQ(bucket.hidden + bucket.exposed, bucket.seconds);
@@ -298,7 +298,7 @@ TEST_F(GradientBucketsTest, HideWhatIsDoneWhileTheCallerComputes) {
   space_.fence();
   EXPECT_EQ(model.first_wrong(Operation::average, context_.size(), 1), -1);
   double hidden = 0;
-  for (const BucketReport& bucket : buckets.report()) hidden += bucket.hidden;
+  for (const GradientBuckets::Report& bucket : buckets.report()) hidden += bucket.hidden;
   EXPECT_GT(hidden, 0);
 }
 
@@ -343,7 +343,7 @@ TEST_F(GradientBucketsTest, NameWhatDiffersBetweenRanks) {
 TEST_F(GradientBucketsTest, FindOptionsThatDifferWhenMade) {
   if (context_.size() == 1) GTEST_SKIP() << "for several ranks";
   const Gradient a("a", 10);
-  const auto refusal = [&](const GradientBucketsOptions& others, const GradientBucketsOptions& of_last) {
+  const auto refusal = [&](const GradientBuckets::Options& others, const GradientBuckets::Options& of_last) {
     const bool is_last = context_.rank() == context_.size() - 1;
     return message_on_all_ranks(ErrorKind::usage,
                                 [&] { GradientBuckets(space_, context_, is_last ? of_last : others, a); });

@@ -9,7 +9,7 @@ namespace {
 
 struct PutTwice {
   HaloPort port;
-  PortBox box;
+  HaloPort::Box box;
   KOKKOS_FUNCTION void operator()(const Member& team) const {
     const auto turn = port.open(team);
     // Too much: the box is a part, so its cells are counted, and they are more than the neighbour keeps.

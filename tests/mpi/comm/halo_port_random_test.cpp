@@ -15,20 +15,20 @@ int roll(Dice& dice, int most) {
 
 /// Boxes that tile a rank's own cells however they come, and which of them each team puts.
 struct Tiles {
-  Kokkos::View<PortBox*, Space::memory_space> boxes;
+  Kokkos::View<HaloPort::Box*, Space::memory_space> boxes;
   Kokkos::View<int*, Space::memory_space> first;  ///< by team, and the end
   [[nodiscard]] int teams() const { return static_cast<int>(first.extent(0)) - 1; }
 };
 
 template <int D>
-std::vector<PortBox> random_boxes(Dice& dice, const PortBox& whole) {
-  std::vector<PortBox> boxes{whole};
+std::vector<HaloPort::Box> random_boxes(Dice& dice, const HaloPort::Box& whole) {
+  std::vector<HaloPort::Box> boxes{whole};
   for (int cuts = roll(dice, 12); cuts > 0; --cuts) {
-    PortBox& lower = boxes[roll(dice, static_cast<int>(boxes.size()) - 1)];
+    HaloPort::Box& lower = boxes[roll(dice, static_cast<int>(boxes.size()) - 1)];
     const int axis = roll(dice, D - 1);
     const auto extent = static_cast<int>(lower.end[axis] - lower.begin[axis]);
     if (extent < 2) continue;
-    PortBox upper = lower;
+    HaloPort::Box upper = lower;
     upper.begin[axis] = lower.end[axis] = lower.begin[axis] + 1 + roll(dice, extent - 2);
     boxes.push_back(upper);
   }
@@ -37,8 +37,8 @@ std::vector<PortBox> random_boxes(Dice& dice, const PortBox& whole) {
 }
 
 template <int D>
-Tiles random_tiles(Dice& dice, const PortBox& whole, bool by_one_team) {
-  const std::vector<PortBox> boxes = random_boxes<D>(dice, whole);
+Tiles random_tiles(Dice& dice, const HaloPort::Box& whole, bool by_one_team) {
+  const std::vector<HaloPort::Box> boxes = random_boxes<D>(dice, whole);
   const auto count = static_cast<int>(boxes.size());
   const int teams = by_one_team ? 1 : 1 + roll(dice, count + 1);  // some have nothing to put
   const Tiles tiles{decltype(Tiles::boxes)("boxes", boxes.size()),

@@ -57,8 +57,7 @@ TEST(HaloPort, FillsGhostsIn1D) {
 TEST(HaloPort, FillsGhostsIn2D) {
   expect_exact_for_all_kinds<2>({"torus", {25, 22}, {true, true}, 1});
   expect_exact_for_all_kinds<2>({"faces only", {19, 26}, {true, false}, 2, false});
-  expect_exact_for_all_kinds<2>(
-      {"one-sided widths", {24, 23}, {true, true}, Width<2>{Side{2, 1}, Side{0, 3}}});
+  expect_exact_for_all_kinds<2>({"one-sided widths", {24, 23}, {true, true}, Width<2>{{2, 1}, {0, 3}}});
 }
 
 TEST(HaloPort, FillsGhostsIn3D) {
@@ -130,7 +129,7 @@ struct ManySteps {
 
   KOKKOS_FUNCTION void send(const HaloPort::Launch& turn, const Member& team, std::uint64_t step) const {
     const int view = static_cast<int>(step % 2);
-    const PortBox all_own{.begin = {1, 0, 0}, .end = {cells + 1, 1, 1}};
+    const HaloPort::Box all_own{.begin = {1, 0, 0}, .end = {cells + 1, 1, 1}};
     if (sending == Sending::puts) {
       turn.put(team, view, all_own, step);
       return;
@@ -140,7 +139,7 @@ struct ManySteps {
       return;
     }
     for (const int side : {-1, 1}) {
-      const Towards towards{side};
+      const HaloPort::Towards towards{side};
       Kokkos::single(Kokkos::PerTeam(team), [&] {
         turn.await_credit(towards, step);
         port.remote_ghosts<double>(view, towards)(side < 0 ? 1 : cells) =
@@ -255,7 +254,7 @@ TEST(HaloPort, MakesManyStepsOfOneViewWithCredits) {
 // Traffic one way proves nothing to who sends: credits alone keep it from running ahead.
 TEST(HaloPort, LetsNobodyRunAheadOneWay) {
   const Context context(MPI_COMM_WORLD);
-  const HaloCase<1> halo_case{"ring, one way", {11 * context.size()}, {true}, Width<1>{Side{2, 0}}};
+  const HaloCase<1> halo_case{"ring, one way", {11 * context.size()}, {true}, Width<1>{{2, 0}}};
   const Grid<1> grid(context, {.cells = halo_case.cells, .periodic = halo_case.periodic});
   using Kind = FieldKind<1, double, Kokkos::LayoutRight, 0>;
   const TestField<Kind> u(grid, halo_case.width, Home::shared);

@@ -108,7 +108,7 @@ TEST(HaloPortTimeout, PutsNothingAfterAFailure) {
 TEST(HaloPortTimeout, ReportsAPeerThatGivesNoCredit) {
   const ShortTimeout milliseconds;
   const Context context(MPI_COMM_WORLD);
-  const Width<1> width{Side{1, 0}};
+  const Width<1> width{{1, 0}};
   const Grid<1> grid(context, {.cells = {10 * context.size()}, .periodic = {true}});
   const Space space;
   const auto u = grid.allocate<double>("u", width);

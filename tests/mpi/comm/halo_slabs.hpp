@@ -21,8 +21,8 @@ struct Slabs {
   }
   [[nodiscard]] int count() const { return static_cast<int>((extent() + thickness - 1) / thickness); }
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t extent() const { return whole.end[0] - whole.begin[0]; }
-  [[nodiscard]] KOKKOS_FUNCTION PortBox slab(int index) const {
-    PortBox box = whole;
+  [[nodiscard]] KOKKOS_FUNCTION HaloPort::Box slab(int index) const {
+    HaloPort::Box box = whole;
     box.begin[0] = whole.begin[0] + index * thickness;
     const std::int64_t end = box.begin[0] + thickness;
     box.end[0] = end < whole.end[0] ? end : whole.end[0];
@@ -30,7 +30,7 @@ struct Slabs {
   }
 
   static constexpr std::int64_t thickness = 3;
-  PortBox whole;
+  HaloPort::Box whole;
 };
 
 template <int D>

@@ -221,12 +221,12 @@ INSTANTIATE_TEST_SUITE_P(EveryPath, ListErrorsOfFarRanks, testing::ValuesIn(form
 class ListChoices : public testing::Test {
  protected:
   [[nodiscard]] bool last() const { return context_.rank() == context_.size() - 1; }
-  [[nodiscard]] ListHalo make(const ListOptions& options) const {
+  [[nodiscard]] ListHalo make(const ListHalo::Options& options) const {
     const int after = (context_.rank() + 1) % context_.size();
     return {Space(), context_, 10, on_device(std::vector<int>{1}), on_device(std::vector<int>{after}),
             options};
   }
-  [[nodiscard]] std::string refusal(ErrorKind kind, const ListOptions& options) const {
+  [[nodiscard]] std::string refusal(ErrorKind kind, const ListHalo::Options& options) const {
     return message_on_all_ranks(kind, [&] { const ListHalo halo = make(options); });
   }
   Context context_{MPI_COMM_WORLD};
@@ -289,7 +289,7 @@ TEST_F(ListChoices, ChoosePeersInsideAHostAndMpiBetween) {
 
 TEST_F(ListChoices, NameRanksWhoseOptionsDiffer) {
   if (context_.size() == 1) GTEST_SKIP() << "nobody to differ from";
-  ListOptions options;
+  ListHalo::Options options;
   if (last()) options.initiation = Initiation::host;
   EXPECT_EQ(refusal(ErrorKind::usage, options),
             "ranks disagree on the option initiation of one ListHalo: rank 0 and rank " +
@@ -298,7 +298,7 @@ TEST_F(ListChoices, NameRanksWhoseOptionsDiffer) {
 
 TEST_F(ListChoices, RefuseNeighboursThatDontNameEachOther) {
   if (context_.size() == 1) GTEST_SKIP() << "nobody to name";
-  ListOptions options{.neighbours = std::vector<int>{}};
+  ListHalo::Options options{.neighbours = std::vector<int>{}};
   if (last()) options.neighbours = std::vector<int>{0};
   EXPECT_EQ(refusal(ErrorKind::usage, options),
             "rank " + std::to_string(context_.size() - 1) +

@@ -144,8 +144,8 @@ inline bool must_run(const ListForm& form) {
   return can_run(form) && (on_host || form.transport != Transport::mpi_direct);
 }
 
-inline ListOptions options_of(const ListForm& form, const Context& context) {
-  ListOptions options{.neighbours = {}, .transport = form.transport, .initiation = form.initiation};
+inline ListHalo::Options options_of(const ListForm& form, const Context& context) {
+  ListHalo::Options options{.neighbours = {}, .transport = form.transport, .initiation = form.initiation};
   if (form.names_neighbours)
     options.neighbours = RandomLists(context.size(), 0, 1, named_reach).neighbours_of(context.rank());
   return options;
@@ -176,7 +176,7 @@ class ListForms : public testing::TestWithParam<ListForm> {
   [[nodiscard]] RandomLists lists(unsigned seed, int most_owned = 50) const {
     return {size(), seed, most_owned, reach};
   }
-  [[nodiscard]] ListOptions options() const { return options_of(GetParam(), context_); }
+  [[nodiscard]] ListHalo::Options options() const { return options_of(GetParam(), context_); }
 
   const Context context_{MPI_COMM_WORLD};
 };

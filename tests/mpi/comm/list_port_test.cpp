@@ -77,7 +77,7 @@ class ListPorts : public testing::Test {
   }
   [[nodiscard]] int rank() const { return context_.rank(); }
   [[nodiscard]] int size() const { return context_.size(); }
-  [[nodiscard]] static ListOptions options() {
+  [[nodiscard]] static ListHalo::Options options() {
     return {.transport = Transport::peer, .initiation = Initiation::kernel};
   }
   [[nodiscard]] ListHalo ring(const Context& context) const {
@@ -233,9 +233,9 @@ TEST_F(ListPorts, RefuseGhostsOfOtherSizes) {
 /// Over messages, and, however they are carried, between hosts.
 TEST(ListPortRefusals, SayWhereKernelsCantPut) {
   const Context context(MPI_COMM_WORLD);
-  std::vector<ListOptions> all{{.transport = Transport::mpi_staged}};
+  std::vector<ListHalo::Options> all{{.transport = Transport::mpi_staged}};
   if (!this_job().is_on_one_host()) all.push_back({.initiation = Initiation::kernel});
-  for (const ListOptions& options : all) {
+  for (const ListHalo::Options& options : all) {
     ListHalo halo(Space(), context, 1, on_device(std::vector<int>{0}),
                   on_device(std::vector<int>{context.rank()}), options);
     EXPECT_FALSE(halo.has_device());

@@ -68,7 +68,7 @@ TEST_F(MeasuredLinksOfAJob, AreCitedByHalosAndReductions) {
   ASSERT_NE(at, std::string::npos) << halo;
   EXPECT_NE(halo.find("mine.json)\n", at), std::string::npos) << halo;
   const Kokkos::View<float*, Kokkos::HostSpace> view("g", 1000);
-  const std::string sum = Allreduce(Space(), context, {}, view).explain();
+  const std::string sum = Allreduce(Space(), context, view).explain();
   EXPECT_NE(sum.find("; links 1.25 us, 12.5 GB/s ("), std::string::npos) << sum;
 }
 

@@ -2,7 +2,6 @@
 
 #include <selvage/comm/grid.hpp>
 #include <selvage/comm/halo_exchange.hpp>
-#include <selvage/comm/operations.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <Kokkos_OffsetView.hpp>
@@ -80,7 +79,7 @@ TEST_F(OffsetViews, AreTheViewsThatTheyIndex) {
 TEST_F(OffsetViews, AreReduced) {
   HaloExchange halo(Space(), grid, {.width = 1, .corners = false}, by_cell);
   Kokkos::deep_copy(plain, 1.0);
-  halo.reduce(Space(), Sum(), by_cell);
+  halo.reduce(Space(), ReduceOperation::sum, by_cell);
   const auto values = on_host_now();
   // A cell at a face of its box is one ghost of the rank beyond, or, in a corner, of two.
   EXPECT_EQ(values(box.begin[0], box.begin[1]), 3.0);

@@ -1,7 +1,5 @@
 #include "halo_conformance.hpp"
 
-#include <selvage/comm/operations.hpp>
-
 #include <mpi.h>
 
 #include <algorithm>
@@ -159,7 +157,7 @@ TEST(RandomBoxes, AddGhostsToTheirOwners) {
       const TestField<Kind> field(grid, halo_case.width, Home::shared);
       HaloExchange halo(space, grid, {.width = halo_case.width}, field.view());
       Kokkos::deep_copy(field.view(), 1.0);
-      halo.reduce(space, Sum{}, field.view());
+      halo.reduce(space, ReduceOperation::sum, field.view());
       space.fence();
       field.to_host();
       int wrong = 0;
@@ -192,7 +190,7 @@ TEST(RandomBoxes, AddGhostsInOneOrderOverEveryTransport) {
       element(image, index) = 1.0 / static_cast<double>(3 + context.rank() + 7 * index[0] + 11 * index[1]);
     });
     field.to_device();
-    halo.reduce(space, Sum{}, field.view());
+    halo.reduce(space, ReduceOperation::sum, field.view());
     space.fence();
     field.to_host();
     std::vector<double> sums;

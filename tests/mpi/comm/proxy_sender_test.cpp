@@ -105,7 +105,7 @@ TEST(CommandRings, TakeNothingOnceTheyAreStopped) {
                                 .arrival = reinterpret_cast<std::uint64_t>(&done),
                                 .arrival_value = 1};
   EXPECT_TRUE(rings.stop());
-  EXPECT_TRUE(rings.port().context(0).enqueue(command, false));
+  EXPECT_TRUE(rings.port().ring(0).enqueue(command, false));
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   rings.progress();
   EXPECT_EQ(detail::acquire_word(*rings.port().read), 0U) << "it would use memory that is about to go";

@@ -10,6 +10,45 @@
 namespace selvage::test {
 namespace {
 
+// What the operations of halos are, written out for the oracle.
+struct Sum {
+  static constexpr ReduceOperation name = ReduceOperation::sum;
+  template <class T>
+  T operator()(const T& owned, const T& ghost) const {
+    return owned + ghost;
+  }
+};
+struct Product {
+  static constexpr ReduceOperation name = ReduceOperation::product;
+  template <class T>
+  T operator()(const T& owned, const T& ghost) const {
+    return owned * ghost;
+  }
+};
+struct Min {
+  static constexpr ReduceOperation name = ReduceOperation::min;
+  template <class T>
+  T operator()(const T& owned, const T& ghost) const {
+    return std::min(owned, ghost);
+  }
+};
+struct Max {
+  static constexpr ReduceOperation name = ReduceOperation::max;
+  template <class T>
+  T operator()(const T& owned, const T& ghost) const {
+    return std::max(owned, ghost);
+  }
+};
+
+template <class Operation, class View>
+void reduce(HaloExchange& halo, const Operation& operation, const View& view) {
+  if constexpr (requires { Operation::name; }) {
+    halo.reduce(Space(), Operation::name, view);
+  } else {
+    halo.reduce(Space(), operation, view);
+  }
+}
+
 /// What every cell of every rank's View holds before a reduction, ghosts included.
 template <class T>
 struct Value;
@@ -129,7 +168,7 @@ int wrong_after_reduce(HaloExchange& halo, const TestField<Kind>& field, const O
     element(image, index) = Value<T>::of(rank, offset_of<Kind::D>(index, extents), round);
   });
   field.to_device();
-  halo.reduce(Space(), operation, field.view());
+  reduce(halo, operation, field.view());
   Space().fence();
   field.to_host();
   const std::vector<T> expected = oracle.owned_after(operation, round);
@@ -208,6 +247,23 @@ TEST(Reduce, FoldsComponentsOfStridedViews) {
 TEST(Reduce, FoldsComplexNumbers) {
   const HaloCase<2> halo_case{"periodic", {16, 11}, {true, true}, {{2, 1}, {1, 3}}, true};
   expect_reductions<FieldKind<2, Kokkos::complex<double>, Kokkos::LayoutRight, 0>>(halo_case, Sum{});
+}
+
+TEST(Reduce, RefusesWhatValuesDontHave) {
+  const Context context(MPI_COMM_WORLD);
+  const Grid<1> grid(context, {.cells = {8}, .periodic = {true}});
+  const auto refusal = [&](const auto& view, ReduceOperation operation) {
+    HaloExchange halo(Space(), grid, {}, view);
+    const auto error = thrown_by([&] { halo.reduce(Space(), operation, view); });
+    EXPECT_TRUE(error);
+    EXPECT_EQ(error ? error->kind() : ErrorKind::mpi, ErrorKind::usage);
+    return error ? error->message() : "";
+  };
+  EXPECT_EQ(refusal(grid.allocate<double, Kokkos::LayoutRight>("u", 1), ReduceOperation::average),
+            "halos of such values are reduced by sum, product, min or max, not by average");
+  EXPECT_EQ(
+      refusal(grid.allocate<Kokkos::complex<double>, Kokkos::LayoutRight>("u", 1), ReduceOperation::min),
+      "halos of such values are reduced by sum or product, not by min");
 }
 
 struct LargerMagnitude {

@@ -37,7 +37,7 @@ int length_in(int round) {
 }
 
 /// What target-side tasks add up, on hosts: received elements from the offset in the first argument on.
-void accumulate(const HostSums& sums, const TaskMessage& message) {
+void accumulate(const HostSums& sums, const TaskPort::Message& message) {
   const auto* values = reinterpret_cast<const double*>(message.payload);
   for (std::uint64_t i = 0; i < message.bytes / sizeof(double); ++i)
     sums(message.call.arguments[0] + i) += values[i];
@@ -47,7 +47,7 @@ void accumulate(const HostSums& sums, const TaskMessage& message) {
 struct Accumulate {
   Sums sums;
   template <class Team>
-  KOKKOS_FUNCTION void operator()(const Team& team, const TaskMessage& message) const {
+  KOKKOS_FUNCTION void operator()(const Team& team, const TaskPort::Message& message) const {
     const auto* values = reinterpret_cast<const double*>(message.payload);
     const int count = static_cast<int>(message.bytes / sizeof(double));
     const int share = (count + team.league_size() - 1) / team.league_size();
@@ -60,7 +60,7 @@ struct Accumulate {
 struct Negate {
   Sums sums;
   template <class Team>
-  KOKKOS_FUNCTION void operator()(const Team& team, const TaskMessage&) const {
+  KOKKOS_FUNCTION void operator()(const Team& team, const TaskPort::Message&) const {
     const int size = static_cast<int>(sums.extent(0));
     for (int i = team.league_rank(); i < size; i += team.league_size()) {
       Kokkos::single(Kokkos::PerTeam(team), [&] { sums(i) = -sums(i); });
@@ -125,7 +125,7 @@ TEST_F(TasksByFunction, AddUpWhatAllRanksSend) {
   const Space space;
   tasks_ = std::make_unique<RemoteTasks>(space, context_, options);
   const HostSums sums("sums", most + 5);
-  tasks_->add(63, [&](const TaskMessage& message) {
+  tasks_->add(63, [&](const TaskPort::Message& message) {
     const std::lock_guard lock(mutex_);
     accumulate(sums, message);
   });
@@ -142,7 +142,7 @@ TEST_F(TasksByFunction, RunInTheOrderOfTheirSource) {
   const Space space;
   tasks_ = std::make_unique<RemoteTasks>(space, context_, options);
   std::vector<std::vector<std::uint64_t>> came(context_.size());
-  tasks_->add(0, [&](const TaskMessage& message) {
+  tasks_->add(0, [&](const TaskPort::Message& message) {
     EXPECT_EQ(message.call.arguments[7], 99U);
     EXPECT_EQ(message.bytes, 0U);
     const std::lock_guard lock(mutex_);
@@ -169,8 +169,8 @@ TEST_F(TasksByFunction, ThatFailAreTheTargetsErrorsAndHoldNobodyUp) {
   const Space space;
   tasks_ = std::make_unique<RemoteTasks>(space, context_, options);
   std::atomic<int> ran = 0;
-  tasks_->add(1, [](const TaskMessage&) { throw std::runtime_error("no good"); });
-  tasks_->add(2, [&](const TaskMessage&) { ++ran; });
+  tasks_->add(1, [](const TaskPort::Message&) { throw std::runtime_error("no good"); });
+  tasks_->add(2, [&](const TaskPort::Message&) { ++ran; });
   tasks_->open();
   const int right = (context_.rank() + 1) % context_.size();
   const int left = (context_.rank() + context_.size() - 1) % context_.size();
@@ -203,7 +203,7 @@ TEST_F(TasksByFunction, RunWithoutAThreadWhenTheCallerProgresses) {
   RemoteTasks tasks(space, context, options);
   EXPECT_FALSE(tasks.has_threads());
   int ran = 0;
-  tasks.add(0, [&](const TaskMessage&) { ++ran; });
+  tasks.add(0, [&](const TaskPort::Message&) { ++ran; });
   tasks.open();
   tasks.call(space, (context.rank() + 1) % context.size(), {});
   space.fence();
@@ -222,7 +222,7 @@ TEST_F(TasksByFunction, GoOnWhereOthersWereMovedTo) {
   std::atomic<int> ran = 0;
   const auto make = [&] {
     RemoteTasks tasks(space, context_, options);
-    tasks.add(0, [&](const TaskMessage&) { ++ran; });
+    tasks.add(0, [&](const TaskPort::Message&) { ++ran; });
     tasks.open();
     return tasks;
   };
@@ -327,9 +327,9 @@ TEST(RemoteTasksErrors, AreUsage) {
     const auto error = thrown_by(function);
     return error && error->kind() == ErrorKind::usage;
   };
-  tasks.add(5, [](const TaskMessage&) {});
-  EXPECT_TRUE(is_usage([&] { tasks.add(5, [](const TaskMessage&) {}); }));
-  EXPECT_TRUE(is_usage([&] { tasks.add(64, [](const TaskMessage&) {}); }));
+  tasks.add(5, [](const TaskPort::Message&) {});
+  EXPECT_TRUE(is_usage([&] { tasks.add(5, [](const TaskPort::Message&) {}); }));
+  EXPECT_TRUE(is_usage([&] { tasks.add(64, [](const TaskPort::Message&) {}); }));
   EXPECT_TRUE(is_usage([&] { tasks.add(6, nullptr); }));
   EXPECT_TRUE(is_usage([&] { tasks.call(space, context.size(), {}); }));
   EXPECT_TRUE(is_usage([&] { tasks.call(space, -1, {}); }));
@@ -340,7 +340,7 @@ TEST(RemoteTasksErrors, AreUsage) {
   const auto row = Kokkos::subview(table, 1, Kokkos::ALL);
   EXPECT_TRUE(is_usage([&] { tasks.call(space, 0, {}, row); }));
   tasks.open();
-  EXPECT_TRUE(is_usage([&] { tasks.add(6, [](const TaskMessage&) {}); }));
+  EXPECT_TRUE(is_usage([&] { tasks.add(6, [](const TaskPort::Message&) {}); }));
   EXPECT_TRUE(is_usage([&] { tasks.serve(space, 0, 1); }));
   message_on_all_ranks(ErrorKind::usage, [&] { tasks.open(); });
   message_on_all_ranks(ErrorKind::usage, [&] { RemoteTasks(space, context, {.slots = 0}); });

@@ -187,7 +187,7 @@ TEST_F(LateToAConstructor, OfATypedTransferIsNamed) {
   const ShortSetupTimeout limit;
   const Context context(MPI_COMM_WORLD);
   const Bytes bytes(context, 8);
-  std::vector<TransferEnd> sends;
+  std::vector<TypedTransfer::End> sends;
   if (rank_ == 0) sends.push_back(transfer_end(1, bytes.view(), Datatype::of<double>()));
   const auto error = thrown_by([&] { const TypedTransfer transfer(Space(), context, sends, {}); });
   ASSERT_TRUE(error.has_value());

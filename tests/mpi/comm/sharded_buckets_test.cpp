@@ -60,10 +60,14 @@ class ShardedBucketsTest : public testing::Test {
     std::vector<View> parameters;
     std::vector<View> velocities;
   };
+  struct Shard {
+    int gradient;
+    ElementRange elements;
+  };
   [[nodiscard]] static auto momentum_of(const Model& model, std::vector<Shard>& shards) {
-    return [&model, &shards](const Space& instance, const Shard& shard) {
-      shards.push_back(shard);
-      const auto g = static_cast<std::size_t>(shard.gradient);
+    return [&model, &shards](const Space& instance, int gradient, const ElementRange& shard) {
+      shards.push_back({gradient, shard});
+      const auto g = static_cast<std::size_t>(gradient);
       Kokkos::parallel_for("momentum",
                            Kokkos::RangePolicy<Space>(instance, shard.begin, shard.begin + shard.count),
                            Momentum{model.parameters[g], model.gradients[g], model.velocities[g]});
@@ -162,8 +166,8 @@ TEST_F(ShardedBucketsTest, UpdateEachElementOnOneRank) {
       std::vector<int> updates(static_cast<std::size_t>(shard_lengths[g]), 0);
       for (const Shard& shard : shards) {
         if (shard.gradient != static_cast<int>(g)) continue;
-        for (std::int64_t i = 0; i < shard.count; ++i)
-          ++updates.at(static_cast<std::size_t>(shard.begin + i));
+        for (std::int64_t i = 0; i < shard.elements.count; ++i)
+          ++updates.at(static_cast<std::size_t>(shard.elements.begin + i));
       }
       MPI_Allreduce(MPI_IN_PLACE, updates.data(), static_cast<int>(updates.size()), MPI_INT, MPI_SUM,
                     context_.comm());
@@ -199,7 +203,7 @@ TEST_F(ShardedBucketsTest, GatherParametersInTheirOwnType) {
 TEST_F(ShardedBucketsTest, NameTheRanksWhoseParametersAreOfOtherTypes) {
   if (context_.size() == 1) GTEST_SKIP() << "for several ranks";
   const std::vector<View> gradients{View("gradient", 10)};
-  const auto ignore = [](const Space&, const Shard&) {};
+  const auto ignore = [](const Space&, int, const ElementRange&) {};
   const std::string message = message_on_all_ranks(ErrorKind::usage, [&] {
     if (context_.rank() == 0) {
       const std::vector<Kokkos::View<double*, Space::memory_space>> fine{

@@ -111,7 +111,8 @@ TEST_P(StartFinish, RefusesASecondStartBeforeTheFinish) {
   ASSERT_TRUE(again);
   EXPECT_EQ(again->kind(), ErrorKind::usage);
   EXPECT_EQ(again->message(), "the exchange of epoch 1 is still in flight: finish it first");
-  EXPECT_EQ(thrown_by([&] { halo.reduce(Space(), Sum{}, u_.view()); })->kind(), ErrorKind::usage);
+  EXPECT_EQ(thrown_by([&] { halo.reduce(Space(), ReduceOperation::sum, u_.view()); })->kind(),
+            ErrorKind::usage);
   EXPECT_NO_THROW(halo.finish(Space(), std::move(pending)));
   EXPECT_NO_THROW(halo.exchange(Space(), u_.view()));
 }
@@ -121,7 +122,7 @@ TEST_P(StartFinish, RefusesAViewThatWasNotPlanned) {
   for (const bool reduce : {false, true}) {
     const auto error = thrown_by([&] {
       if (reduce) {
-        halo.reduce(Space(), Sum{}, v_.view());
+        halo.reduce(Space(), ReduceOperation::sum, v_.view());
       } else {
         halo.exchange(Space(), u_.view(), v_.view());
       }

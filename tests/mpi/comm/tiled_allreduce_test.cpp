@@ -26,7 +26,7 @@ template <class T>
 struct PublishTiles {
   typename Elements<T>::View view;
   Kokkos::View<T*, Space::memory_space> values;
-  TilePort port;
+  TiledAllreduce::Port port;
   KOKKOS_FUNCTION void operator()(const Team& team) const {
     const std::int64_t tile = port.tiles() - 1 - team.league_rank();
     const ElementRange range = port.elements(tile);
@@ -39,14 +39,14 @@ struct PublishTiles {
 class TiledAllreduceTest : public testing::Test {
  protected:
   template <class T>
-  void expect_right(std::int64_t count, const TiledAllreduceOptions& options, bool is_shared,
+  void expect_right(std::int64_t count, const TiledAllreduce::Options& options, bool is_shared,
                     std::int64_t offset = 0) const {
     Elements<T> elements(context_, count, offset, is_shared);
     Elements<T> source(context_, count, 0, false);
     const Kokkos::View<T*, Space::memory_space> values("values", static_cast<std::size_t>(count));
     const Space space;
-    TiledAllreduce tiled(space, context_, options, elements.view);
-    const TilePort port = tiled.device();
+    TiledAllreduce tiled(space, context_, elements.view, options);
+    const TiledAllreduce::Port port = tiled.device();
     for (int round = 0; round < 4; ++round) {
       source.fill(context_.rank(), round);
       Kokkos::deep_copy(space, values, source.view);
@@ -90,7 +90,7 @@ bool combines_early() {
 
 TEST_F(TiledAllreduceTest, CombinesTilesOneByOneWithinAHost) {
   const Elements<float> elements(context_, 1000, 0, true);
-  const TiledAllreduce tiled(Space(), context_, {.tile_elements = 64}, elements.view);
+  const TiledAllreduce tiled(Space(), context_, elements.view, {.tile_elements = 64});
   const std::string text = tiled.explain();
   EXPECT_EQ(text.find("still run") != std::string::npos, combines_early()) << text;
   EXPECT_EQ(text.find("all are combined in finish()") != std::string::npos, !combines_early()) << text;
@@ -99,7 +99,7 @@ TEST_F(TiledAllreduceTest, CombinesTilesOneByOneWithinAHost) {
 /// The last rank's kernel publishes the first tile, waits until the first rank has combined it, then publishes the rest.
 struct WaitForTheFirstTile {
   Elements<float>::View view;
-  TilePort port;
+  TiledAllreduce::Port port;
   float combined;
   bool waits;
   Kokkos::View<int, Space::memory_space> seen;
@@ -121,7 +121,7 @@ TEST_F(TiledAllreduceTest, CombinesTilesWhileKernelsStillRun) {
   if (!combines_early()) GTEST_SKIP() << "takes two ranks of a host";
   const Space space;
   Elements<float> elements(context_, 1000, 0, true);
-  TiledAllreduce tiled(space, context_, {.tile_elements = 64}, elements.view);
+  TiledAllreduce tiled(space, context_, elements.view, {.tile_elements = 64});
   Kokkos::deep_copy(elements.view, 1.0F);
   const bool waits = context_.rank() == context_.size() - 1;
   const Kokkos::View<int, Space::memory_space> seen("seen");
@@ -137,7 +137,7 @@ TEST_F(TiledAllreduceTest, CombinesTilesWhileKernelsStillRun) {
 }
 
 struct PublishAll {
-  TilePort port;
+  TiledAllreduce::Port port;
   KOKKOS_FUNCTION void operator()(const Team& team) const {
     for (std::int64_t tile = 0; tile < port.tiles(); ++tile) port.publish(team, tile);
   }
@@ -150,7 +150,7 @@ TEST_F(TiledAllreduceTest, NamesTheRankThatPublishesNothing) {
   const Space space;
   Elements<float> elements(context, 1000, 0, true);
   const auto error = thrown_by([&] {
-    TiledAllreduce tiled(space, context, {.tile_elements = 64}, elements.view);
+    TiledAllreduce tiled(space, context, elements.view, {.tile_elements = 64});
     tiled.start(space);
     if (context.rank() != 1) Kokkos::parallel_for("publish", Policy(space, 1, 1), PublishAll{tiled.device()});
     tiled.finish(space);
@@ -170,7 +170,7 @@ TEST_F(TiledAllreduceTest, FinishesWhatRanOutOfTimeInsteadOfStartingAnew) {
   const Context context(MPI_COMM_WORLD);
   const Space space;
   Elements<float> elements(context, 1000, 0, true);
-  TiledAllreduce tiled(space, context, {.tile_elements = 64}, elements.view);
+  TiledAllreduce tiled(space, context, elements.view, {.tile_elements = 64});
   Kokkos::deep_copy(elements.view, 1.0F);
   tiled.start(space);
   const auto publish = [&] {
@@ -194,7 +194,7 @@ TEST_F(TiledAllreduceTest, RefusesTilesThatAreNoLines) {
   const Elements<float> elements(context_, 1000, 0, true);
   for (const std::int64_t tile : {0, 63, 100}) {
     const auto error =
-        thrown_by([&] { TiledAllreduce(Space(), context_, {.tile_elements = tile}, elements.view); });
+        thrown_by([&] { TiledAllreduce(Space(), context_, elements.view, {.tile_elements = tile}); });
     ASSERT_TRUE(error);
     EXPECT_EQ(error->kind(), ErrorKind::usage);
     EXPECT_EQ(error->message(), "tiles of " + std::to_string(tile) + " elements: give a multiple of 64");
@@ -205,7 +205,7 @@ TEST_F(TiledAllreduceTest, RefusesDifferentTilesOnEveryRank) {
   if (context_.size() < 2) GTEST_SKIP() << "takes two ranks";
   const Elements<float> elements(context_, 1000, 0, true);
   const auto error = thrown_by([&] {
-    TiledAllreduce(Space(), context_, {.tile_elements = context_.rank() == 0 ? 64 : 128}, elements.view);
+    TiledAllreduce(Space(), context_, elements.view, {.tile_elements = context_.rank() == 0 ? 64 : 128});
   });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->kind(), ErrorKind::usage);
@@ -218,9 +218,9 @@ TEST_F(TiledAllreduceTest, IsNoAllreduceOfOtherRanks) {
   const Elements<float> elements(context_, 1000, 0, true);
   const std::string message = message_on_all_ranks(ErrorKind::usage, [&] {
     if (context_.rank() == 0) {
-      Allreduce(Space(), context_, {.max_blocks = 16}, elements.view);
+      Allreduce(Space(), context_, elements.view, {.max_blocks = 16});
     } else {
-      TiledAllreduce(Space(), context_, {.max_blocks = 16}, elements.view);
+      TiledAllreduce(Space(), context_, elements.view, {.max_blocks = 16});
     }
   });
   EXPECT_EQ(message,
@@ -232,7 +232,7 @@ TEST_F(TiledAllreduceTest, IsNoAllreduceOfOtherRanks) {
 TEST_F(TiledAllreduceTest, StartsAndFinishesInTurn) {
   const Elements<float> elements(context_, 1000, 0, true);
   const Space space;
-  TiledAllreduce tiled(space, context_, {.tile_elements = 64}, elements.view);
+  TiledAllreduce tiled(space, context_, elements.view, {.tile_elements = 64});
   const auto early = thrown_by([&] { tiled.finish(space); });
   ASSERT_TRUE(early);
   EXPECT_EQ(early->kind(), ErrorKind::usage);

@@ -91,7 +91,7 @@ TEST_P(Timeout, OfAReductionNamesTheLateRank) {
   const auto view = grid.allocate<double>("u", 1);
   HaloExchange halo(Space(), grid, {.width = 1, .transport = GetParam()}, view);
   std::optional<Error> error;
-  if (!late()) error = outcome_of(halo, [&] { halo.reduce(Space(), Sum{}, view); });
+  if (!late()) error = outcome_of(halo, [&] { halo.reduce(Space(), ReduceOperation::sum, view); });
   if (!may_wait_for_the_waiting()) {
     EXPECT_EQ(error.has_value(), beside_the_late_one()) << text_of(error);
   }

@@ -70,7 +70,7 @@ struct TransferForm {
   std::size_t ring_unit_bytes = 0;
   std::optional<Initiation> initiation = {};
 
-  [[nodiscard]] TransferOptions options() const {
+  [[nodiscard]] TypedTransfer::Options options() const {
     return {.transport = transport, .initiation = initiation, .ring_unit_bytes = ring_unit_bytes};
   }
 };
@@ -133,7 +133,7 @@ class TransferForms : public testing::TestWithParam<TransferForm> {
   [[nodiscard]] int rank() const { return context_.rank(); }
   [[nodiscard]] int after() const { return (rank() + 1) % context_.size(); }
   [[nodiscard]] int before() const { return (rank() + context_.size() - 1) % context_.size(); }
-  [[nodiscard]] static TransferOptions options() { return GetParam().options(); }
+  [[nodiscard]] static TypedTransfer::Options options() { return GetParam().options(); }
 
   void SetUp() override {
     if (must_run(GetParam())) return;

@@ -100,7 +100,7 @@ class TriggersTest : public testing::Test {
   [[nodiscard]] Words part(int index) const {
     return Words(reinterpret_cast<std::uint64_t*>(window_.data()) + index * items, items);
   }
-  [[nodiscard]] TriggeredTransfer message(int index, int words) const {
+  [[nodiscard]] Triggers::Transfer message(int index, int words) const {
     return {.window = &window_,
             .target = right(),
             .local = part(2).data() + index * words,
@@ -236,7 +236,7 @@ struct WaitForMany {
 };
 
 TEST_F(TriggersTest, TakeLengthAndTargetFromTheKernel) {
-  TriggeredTransfer longest = message(0, items);
+  Triggers::Transfer longest = message(0, items);
   longest.target = 0;
   triggers_.add_for_all_epochs(5, longest, 2);
   for (std::uint32_t length = 1; length <= 20; ++length) {
@@ -264,8 +264,8 @@ TEST_F(TriggersTest, FetchFromTheTarget) {
   Kokkos::deep_copy(part(2), 100 + static_cast<std::uint64_t>(context_.rank()));
   space_.fence();
   MPI_Barrier(MPI_COMM_WORLD);
-  TriggeredTransfer transfer = message(0, items);
-  transfer.kind = TriggeredTransfer::Kind::get;
+  Triggers::Transfer transfer = message(0, items);
+  transfer.kind = Triggers::Transfer::Kind::get;
   transfer.arrival.reset();
   transfer.local = part(1).data();
   transfer.offset = 2 * items * sizeof(std::uint64_t);
@@ -278,7 +278,7 @@ TEST_F(TriggersTest, FetchFromTheTarget) {
 }
 
 TEST_F(TriggersTest, ReportWhatTheProxyMeets) {
-  TriggeredTransfer transfer = message(0, 1);
+  Triggers::Transfer transfer = message(0, 1);
   EXPECT_EQ(thrown_by([&] { triggers_.add({64, 1}, transfer, 1); })->kind(), ErrorKind::usage);
   transfer.bytes = window_.bytes();
   EXPECT_EQ(thrown_by([&] { triggers_.add({0, 1}, transfer, 1); })->kind(), ErrorKind::usage);
@@ -350,7 +350,7 @@ TEST_F(TriggersTest, WorkWithoutAThreadWhenTheCallerProgresses) {
   Window window(space_, context, 3 * items * sizeof(std::uint64_t));
   Triggers triggers(space_, context);
   EXPECT_FALSE(triggers.has_thread());
-  TriggeredTransfer transfer = message(0, items);
+  Triggers::Transfer transfer = message(0, items);
   transfer.window = &window;
   triggers.add({0, 1}, transfer, 1);
   Kokkos::parallel_for("fire", Kokkos::RangePolicy<Space>(space_, 0, 1), FireMany{triggers.device(), 1});
@@ -374,7 +374,7 @@ TEST_F(TriggersTest, ReportWhatFoundNoRoomAndDeliverTheRest) {
   const Context context(MPI_COMM_WORLD);
   Window window(space_, context, 3 * items * sizeof(std::uint64_t));
   Triggers triggers(space_, context, {.ids = 8, .ring_entries = 4});
-  TriggeredTransfer transfer = message(0, 1);
+  Triggers::Transfer transfer = message(0, 1);
   transfer.window = &window;
   transfer.target = context.rank();
   for (std::uint32_t id = 0; id < 8; ++id) triggers.add({id, 1}, transfer, 1);

@@ -42,7 +42,8 @@ TEST(TypedTransfer, PacksScatteredElementsOnHostsAndCopiesBlocks) {
   expect(doubles_in_blocks(64, false), "by units of host memory; not peer: View");
 }
 
-std::string refusal_around_a_ring(const Context& context, ErrorKind kind, const TransferOptions& options) {
+std::string refusal_around_a_ring(const Context& context, ErrorKind kind,
+                                  const TypedTransfer::Options& options) {
   const Bytes bytes(context, 8);
   const Datatype element = Datatype::of<double>();
   const int after = (context.rank() + 1) % context.size();
@@ -74,7 +75,7 @@ TEST(TypedTransfer, SaysWhyAnInitiationIsRefused) {
 TEST(TypedTransfer, NamesPartnersWhoseOptionsDiffer) {
   const Context context(MPI_COMM_WORLD);
   if (context.size() == 1) GTEST_SKIP() << "needs two ranks";
-  TransferOptions options;
+  TypedTransfer::Options options;
   if (context.rank() == 0) options.initiation = Initiation::queue;
   const std::string message = refusal_around_a_ring(context, ErrorKind::usage, options);
   EXPECT_NE(message.find("option initiation of a TypedTransfer is "), std::string::npos) << message;
@@ -93,10 +94,10 @@ TEST(TypedTransfer, NamesTheRankThatIsLateInARing) {
   const Datatype type = Datatype::contiguous(2000, Datatype::element(1));
   const bool sends = context.rank() == 0;
   const int last = context.size() - 1;
-  std::vector<TransferEnd> ends;
+  std::vector<TypedTransfer::End> ends;
   if (sends) ends.push_back(transfer_end(last, bytes.view(), type));
   if (context.rank() == last) ends.push_back(transfer_end(0, bytes.view(), type));
-  const std::vector<TransferEnd> none;
+  const std::vector<TypedTransfer::End> none;
   TypedTransfer transfer(Space(), context, sends ? ends : none, sends ? none : ends,
                          {.transport = Transport::ring, .ring_unit_bytes = 100});
   if (sends) {
@@ -116,8 +117,8 @@ TEST(TypedTransfer, NamesTheRankThatIsLate) {
   if (context.size() == 1) GTEST_SKIP() << "needs two ranks";
   const Bytes bytes(context, 64);
   const int last = context.size() - 1;
-  std::vector<TransferEnd> sends;
-  std::vector<TransferEnd> receives;
+  std::vector<TypedTransfer::End> sends;
+  std::vector<TypedTransfer::End> receives;
   const Datatype doubles = Datatype::contiguous(8, Datatype::of<double>());
   if (context.rank() == last) sends.push_back(transfer_end(0, bytes.view(), doubles));
   if (context.rank() == 0) receives.push_back(transfer_end(last, bytes.view(), doubles));

@@ -94,8 +94,8 @@ TEST_P(TypedTransfers, ServeAllPartnersAtOnce) {
   const Datatype doubles = Datatype::of<double>();
   const Bytes from(context_, rows * size * 8, GetParam().is_shared);
   const Bytes to(context_, rows * size * 8, GetParam().is_shared);
-  std::vector<TransferEnd> sends;
-  std::vector<TransferEnd> receives;
+  std::vector<TypedTransfer::End> sends;
+  std::vector<TypedTransfer::End> receives;
   for (int other = 0; other < size; ++other) {
     for (const Pair part : {Pair{0, 13}, Pair{13, 0}, Pair{13, rows - 13}}) {
       const auto [first, count] = part;
@@ -157,7 +157,7 @@ TEST_P(TypedTransfers, KeepElementsThatAreStillRead) {
   EXPECT_EQ(on_all_ranks(wrong), 0);
 }
 
-std::uint64_t lookups(const LayoutCacheCounters& counters) {
+std::uint64_t lookups(const Context::LayoutCacheCounters& counters) {
   return counters.hits + counters.host_hits + counters.misses;
 }
 
@@ -168,13 +168,13 @@ TEST_P(TypedTransfers, FlattenALayoutOncePerHost) {
   const Bytes to(context_, type.true_upper_bound(), GetParam().is_shared);
   constexpr int plans = 4;
   // On GPUs the context may have planned before: to see whether a form is refused.
-  const LayoutCacheCounters before_all = context_.layout_cache_counters();
+  const Context::LayoutCacheCounters before_all = context_.layout_cache_counters();
   for (int plan = 0; plan < plans; ++plan) {
     const TypedTransfer transfer(Space(), context_, {transfer_end(after(), from.view(), type)},
                                  {transfer_end(before(), to.view(), type)}, options());
     // Ranks that plan at the same moment may each flatten it; from the second plan on, none does.
     MPI_Barrier(MPI_COMM_WORLD);
-    const LayoutCacheCounters counters = context_.layout_cache_counters();
+    const Context::LayoutCacheCounters counters = context_.layout_cache_counters();
     EXPECT_LE(counters.misses - before_all.misses, 1U);
     EXPECT_EQ(lookups(counters) - lookups(before_all), 2U * (plan + 1));
   }
@@ -185,7 +185,7 @@ TEST_P(TypedTransfersOfSeveralRanks, RefuseEndsThatDontMatch) {
   const Datatype doubles = Datatype::of<double>();
   const auto plan = [&](const Datatype& sent, const Datatype& received, int parts) {
     return message_on_all_ranks(ErrorKind::usage, [&] {
-      const std::vector<TransferEnd> sends(parts, transfer_end(after(), bytes.view(), sent));
+      const std::vector<TypedTransfer::End> sends(parts, transfer_end(after(), bytes.view(), sent));
       const TypedTransfer transfer(Space(), context_, sends, {transfer_end(before(), bytes.view(), received)},
                                    options());
     });
@@ -212,10 +212,10 @@ TEST_P(TypedTransfers, MoveLongMessagesRoundByRound) {
   const Bytes to_left(context_, type.true_upper_bound(), GetParam().is_shared);
   const Bytes to_right(context_, type.size(), GetParam().is_shared);
   const Datatype packed = Datatype::contiguous(type.size(), Datatype::element(1));
-  const std::vector<TransferEnd> sends{transfer_end(after(), from.view(), type),
-                                       transfer_end(before(), from.view(), type)};
-  const std::vector<TransferEnd> receives{transfer_end(before(), to_left.view(), type),
-                                          transfer_end(after(), to_right.view(), packed)};
+  const std::vector<TypedTransfer::End> sends{transfer_end(after(), from.view(), type),
+                                              transfer_end(before(), from.view(), type)};
+  const std::vector<TypedTransfer::End> receives{transfer_end(before(), to_left.view(), type),
+                                                 transfer_end(after(), to_right.view(), packed)};
   TypedTransfer transfer(Space(), context_, sends, receives, options());
   std::minstd_rand dice(rank() + 1);
   for (int round = 0; round < 4; ++round) {

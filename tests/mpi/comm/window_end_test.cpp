@@ -45,7 +45,7 @@ struct PutAll {
   int target;
 
   KOKKOS_FUNCTION void operator()(const Team& team, int& failed) const {
-    const CommandContext context = port.context(0);
+    const CommandPort::Ring context = port.ring(0);
     for (std::uint64_t i = 0; i < messages; ++i) {
       const bool done = context.put_signal(team, window + landed_at(i), window + source_at(i), words * word,
                                            window + i, 1, target);

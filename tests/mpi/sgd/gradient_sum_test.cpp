@@ -102,7 +102,7 @@ TEST(GradientSum, TravelsFromWhereTensorsLieInSpiteOfGapsBetweenThem) {
   EXPECT_EQ(sums.tensors()[2].begin, 88) << "16 x 5 weights and 5 biases end at 85";
   sums.make_ready();
   sums.sum().finish(sums.space());
-  for (const BucketReport& bucket : sums.sum().report()) EXPECT_TRUE(bucket.is_in_place);
+  for (const GradientBuckets::Report& bucket : sums.sum().report()) EXPECT_TRUE(bucket.is_in_place);
 }
 
 /// What ranks are told that wait for the last one: it makes the first step, and leaves out the second.

@@ -61,7 +61,7 @@ TEST(DatatypeRuns, HoldNothingForEmptyTypes) {
   EXPECT_TRUE(flat(Datatype::contiguous(0, doubles)).empty());
   EXPECT_TRUE(flat(Datatype::structure(List{2, 0}, List{0, 8}, std::array{none, doubles})).empty());
   EXPECT_EQ(none.size(), 0);
-  EXPECT_EQ(none.signature(), TypeSignature{});
+  EXPECT_EQ(none.signature(), detail::TypeSignature{});
 }
 
 struct Particle {

@@ -12,7 +12,7 @@ namespace {
 void explain(std::size_t bytes) {
   const selvage::Context context(MPI_COMM_WORLD);
   const Kokkos::View<float*> view("gradients", bytes / sizeof(float));
-  const selvage::Allreduce allreduce(Kokkos::DefaultExecutionSpace(), context, {}, view);
+  const selvage::Allreduce allreduce(Kokkos::DefaultExecutionSpace(), context, view);
   if (context.rank() == 0) std::fputs(allreduce.explain().c_str(), stdout);
 }
 

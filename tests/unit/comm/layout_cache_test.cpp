@@ -46,8 +46,8 @@ class LayoutCaches : public testing::Test {
   std::size_t pool_bytes_ = layout_pool_bytes;
 };
 
-void expect_counters(const LayoutCache& cache, const LayoutCacheCounters& expected) {
-  const LayoutCacheCounters seen = cache.counters();
+void expect_counters(const LayoutCache& cache, const Context::LayoutCacheCounters& expected) {
+  const Context::LayoutCacheCounters seen = cache.counters();
   EXPECT_EQ(seen.hits, expected.hits);
   EXPECT_EQ(seen.host_hits, expected.host_hits);
   EXPECT_EQ(seen.misses, expected.misses);

@@ -1,6 +1,7 @@
 #include <selvage/comm/allreduce_options.hpp>
 #include <selvage/comm/box.hpp>
 #include <selvage/comm/options.hpp>
+#include <selvage/comm/trigger.hpp>
 #include <selvage/error.hpp>
 
 #include <gtest/gtest.h>
@@ -29,7 +30,8 @@ TEST(Options, AreReadAsTheyAreWritten) {
        {Initiation::host, Initiation::stream, Initiation::queue, Initiation::kernel}) {
     EXPECT_EQ(parse_initiation(to_string(initiation)), initiation);
   }
-  for (const QueuePlacement placement : {QueuePlacement::host, QueuePlacement::device}) {
+  for (const CommandQueue::Placement placement :
+       {CommandQueue::Placement::host, CommandQueue::Placement::device}) {
     EXPECT_EQ(parse_queue_placement(to_string(placement)), placement);
   }
   for (const AllreduceAlgorithm algorithm :
@@ -64,10 +66,10 @@ TEST(Options, ListWhatThereIsForAnUnknownName) {
 
 TEST(Width, IsOneNumberOrASidePerAxis) {
   const Width<3> everywhere = 2;
-  for (int axis = 0; axis < 3; ++axis) EXPECT_EQ(everywhere[axis], (Side{2, 2}));
+  for (int axis = 0; axis < 3; ++axis) EXPECT_TRUE(everywhere[axis].low == 2 && everywhere[axis].high == 2);
   Width<2> sides{{1, 0}, {2, 3}};
-  EXPECT_EQ(sides[0], (Side{1, 0}));
-  EXPECT_EQ(sides[1], (Side{2, 3}));
+  EXPECT_TRUE(sides[0].low == 1 && sides[0].high == 0);
+  EXPECT_TRUE(sides[1].low == 2 && sides[1].high == 3);
   sides[0].high = 4;
   EXPECT_EQ(sides, (Width<2>{{1, 4}, {2, 3}}));
 }

@@ -18,7 +18,7 @@ NetworkOperation operation_to(int target) {
   return {.kind = NetworkOperation::Kind::put, .target = target, .bytes = 1000, .unit_bytes = 8};
 }
 
-TriggerWord trigger(TriggerTag tag, TriggerKind kind = TriggerKind::count, std::uint32_t argument = 1) {
+TriggerWord trigger(TriggerPort::Tag tag, TriggerKind kind = TriggerKind::count, std::uint32_t argument = 1) {
   return TriggerWord::decode(
       TriggerWord{kind, tag.id, static_cast<std::uint32_t>(tag.epoch), argument}.encode(0));
 }
@@ -40,7 +40,7 @@ std::vector<int> targets_fired(const std::string& steps, std::uint64_t threshold
   TriggerTable table(ids);
   std::vector<int> targets;
   for (const char step : steps) {
-    const TriggerTag tag{step == 'a' || step == 'A' ? 0U : 1U, 7};
+    const TriggerPort::Tag tag{step == 'a' || step == 'A' ? 0U : 1U, 7};
     const bool registers = step == 'a' || step == 'b';
     const auto fired = registers ? table.add(tag, operation_to(10 + static_cast<int>(tag.id)), threshold)
                                  : table.count(trigger(tag));

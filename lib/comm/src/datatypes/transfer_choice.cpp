@@ -60,7 +60,7 @@ constexpr std::array transfer_candidates{
 
 }  // namespace
 
-Path choose_transfer_path(const PairFacts& facts, const TransferOptions& options, bool on_host) {
+Path choose_transfer_path(const PairFacts& facts, const TypedTransfer::Options& options, bool on_host) {
   return select_path(transfer_candidates, "typed transfers", facts,
                      {options.transport, "the option transport"},
                      {options.initiation, "the option initiation"}, on_host);

@@ -9,6 +9,7 @@ namespace selvage::detail {
 /// Chooses how a typed transfer with one partner travels: see select_path. On hosts a ring comes first where elements lie scattered.
 /// \param on_host  whether the plan's copies run on the host
 /// \throws Error{unsupported} as select_path does
-[[nodiscard]] Path choose_transfer_path(const PairFacts& facts, const TransferOptions& options, bool on_host);
+[[nodiscard]] Path choose_transfer_path(const PairFacts& facts, const TypedTransfer::Options& options,
+                                        bool on_host);
 
 }  // namespace selvage::detail

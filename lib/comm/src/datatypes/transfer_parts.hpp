@@ -22,7 +22,7 @@ namespace selvage::detail {
 
 class ContextState;
 
-/// A TransferEnd of this rank, with its datatype flattened.
+/// A TypedTransfer::End of this rank, with its datatype flattened.
 struct TransferPart {
   Field memory;
   FlatLayout layout;
@@ -30,7 +30,7 @@ struct TransferPart {
   TypeSignature signature;
 };
 
-/// Describes one TransferEnd to the partner. Sent once, in a message, when a plan is made.
+/// Describes one TypedTransfer::End to the partner. Sent once, in a message, when a plan is made.
 struct PartCard {
   SharedRange memory;
   std::int32_t is_shared = 0;

@@ -68,8 +68,9 @@ std::string_view name_of(std::int32_t forced) {
 }  // namespace
 
 TransferPlan::TransferPlan(std::shared_ptr<ContextState> context, const Executor& executor,
-                           const std::vector<TransferEnd>& sends, const std::vector<TransferEnd>& receives,
-                           const TransferOptions& options)
+                           const std::vector<TypedTransfer::End>& sends,
+                           const std::vector<TypedTransfer::End>& receives,
+                           const TypedTransfer::Options& options)
     : context_(std::move(context)),
       on_host_(executor.runs_on_host()),
       layouts_(shared_layouts(*context_, planning)) {
@@ -77,8 +78,8 @@ TransferPlan::TransferPlan(std::shared_ptr<ContextState> context, const Executor
   const int tag = tags_.first();
   context_->all_or_none(planning, [&] {
     context_->require_own_device(executor);
-    for (const TransferEnd& end : sends) context_->require_own_device(end.memory);
-    for (const TransferEnd& end : receives) context_->require_own_device(end.memory);
+    for (const TypedTransfer::End& end : sends) context_->require_own_device(end.memory);
+    for (const TypedTransfer::End& end : receives) context_->require_own_device(end.memory);
     add_ends(sends, receives);
     lay_out_flags(executor);
   });
@@ -119,17 +120,18 @@ Partner& TransferPlan::partner_of(int rank) {
   return partner;
 }
 
-void TransferPlan::add_ends(const std::vector<TransferEnd>& sends, const std::vector<TransferEnd>& receives) {
+void TransferPlan::add_ends(const std::vector<TypedTransfer::End>& sends,
+                            const std::vector<TypedTransfer::End>& receives) {
   self_.rank = context_->rank();
-  for (const TransferEnd& end : sends) partner_of(end.rank).sends.push_back(flatten_end(end, "sends"));
-  for (const TransferEnd& end : receives)
+  for (const TypedTransfer::End& end : sends) partner_of(end.rank).sends.push_back(flatten_end(end, "sends"));
+  for (const TypedTransfer::End& end : receives)
     partner_of(end.rank).receives.push_back(flatten_end(end, "receives"));
   std::ranges::sort(partners_, {}, &Partner::rank);
   for (const TransferPart& part : self_.sends) self_.their_sends.push_back(card_of(part));
   for (const TransferPart& part : self_.receives) self_.their_receives.push_back(card_of(part));
 }
 
-TransferPart TransferPlan::flatten_end(const TransferEnd& end, const char* what) const {
+TransferPart TransferPlan::flatten_end(const TypedTransfer::End& end, const char* what) const {
   const Datatype& type = end.datatype;
   const std::int64_t span = end.memory.span_bytes();
   if (type.size() > 0 && (type.true_lower_bound() < 0 || type.true_upper_bound() > span)) {
@@ -151,7 +153,7 @@ void TransferPlan::lay_out_flags(const Executor& executor) {
 }
 
 /// \return how partners' options differ from this rank's
-std::vector<std::string> TransferPlan::greet(int tag, const TransferOptions& options) {
+std::vector<std::string> TransferPlan::greet(int tag, const TypedTransfer::Options& options) {
   Greeting own;
   own.transport = number_of(options.transport);
   own.initiation = number_of(options.initiation);
@@ -282,7 +284,7 @@ PairFacts TransferPlan::facts_about(const Partner& partner) const {
   return facts;
 }
 
-TransferPlan::Served TransferPlan::choose_paths(const TransferOptions& options) {
+TransferPlan::Served TransferPlan::choose_paths(const TypedTransfer::Options& options) {
   Served served;
   for (Partner& partner : partners_) {
     const Path path = choose_transfer_path(facts_about(partner), options, on_host_);
@@ -296,7 +298,7 @@ TransferPlan::Served TransferPlan::choose_paths(const TransferOptions& options) 
   return served;
 }
 
-void TransferPlan::make_links(const Executor& executor, const TransferOptions& options, Served served,
+void TransferPlan::make_links(const Executor& executor, const TypedTransfer::Options& options, Served served,
                               int tag) {
   for (auto& [path, partners] : served) {
     const auto [transport, initiation] = path;

@@ -23,8 +23,8 @@ class ContextState;
 class TransferPlan {
  public:
   TransferPlan(std::shared_ptr<ContextState> context, const Executor& executor,
-               const std::vector<TransferEnd>& sends, const std::vector<TransferEnd>& receives,
-               const TransferOptions& options);
+               const std::vector<TypedTransfer::End>& sends, const std::vector<TypedTransfer::End>& receives,
+               const TypedTransfer::Options& options);
   TransferPlan(const TransferPlan&) = delete;
   TransferPlan& operator=(const TransferPlan&) = delete;
   /// Mappings are closed before any owner frees what is mapped: CUDA leaves the other order undefined.
@@ -37,11 +37,12 @@ class TransferPlan {
   [[nodiscard]] std::string explain() const;
 
  private:
-  [[nodiscard]] TransferPart flatten_end(const TransferEnd& end, const char* what) const;
-  void add_ends(const std::vector<TransferEnd>& sends, const std::vector<TransferEnd>& receives);
+  [[nodiscard]] TransferPart flatten_end(const TypedTransfer::End& end, const char* what) const;
+  void add_ends(const std::vector<TypedTransfer::End>& sends,
+                const std::vector<TypedTransfer::End>& receives);
   [[nodiscard]] Partner& partner_of(int rank);
   void lay_out_flags(const Executor& executor);
-  [[nodiscard]] std::vector<std::string> greet(int tag, const TransferOptions& options);
+  [[nodiscard]] std::vector<std::string> greet(int tag, const TypedTransfer::Options& options);
   void swap_cards(int tag);
   [[nodiscard]] PartCard card_of(const TransferPart& part) const;
   void require_same_number(const Partner& partner) const;
@@ -50,8 +51,8 @@ class TransferPlan {
   [[nodiscard]] static std::int64_t mean_block_bytes(const Partner& partner);
   /// Partners by the path that serves them.
   using Served = std::map<std::pair<Transport, Initiation>, std::vector<Partner>>;
-  [[nodiscard]] Served choose_paths(const TransferOptions& options);
-  void make_links(const Executor& executor, const TransferOptions& options, Served served, int tag);
+  [[nodiscard]] Served choose_paths(const TypedTransfer::Options& options);
+  void make_links(const Executor& executor, const TypedTransfer::Options& options, Served served, int tag);
   [[nodiscard]] Step step_of(Executor& executor) const;
   /// Waits until the transfer that is underway is complete. \throws Error{timeout}
   void await_end(const Step& step);

@@ -5,11 +5,9 @@
 
 namespace selvage {
 
-std::shared_ptr<detail::TransferPlan> TypedTransfer::make_plan(const detail::Executor& executor,
-                                                               const Context& context,
-                                                               const std::vector<TransferEnd>& sends,
-                                                               const std::vector<TransferEnd>& receives,
-                                                               const TransferOptions& options) {
+std::shared_ptr<detail::TransferPlan> TypedTransfer::make_plan(
+    const detail::Executor& executor, const Context& context, const std::vector<TypedTransfer::End>& sends,
+    const std::vector<TypedTransfer::End>& receives, const TypedTransfer::Options& options) {
   const auto call = context.state()->public_call();
   return detail::make_on_device<detail::TransferPlan>(context.device(), context.state(), executor, sends,
                                                       receives, options);

@@ -51,12 +51,12 @@ std::uint64_t power_of_base(std::uint64_t exponent) {
   }
   return result;
 }
-TypeSignature joined(const TypeSignature& first, const TypeSignature& second) {
+detail::TypeSignature joined(const detail::TypeSignature& first, const detail::TypeSignature& second) {
   return {first.elements + second.elements,
           (times(first.hash, power_of_base(second.elements)) + second.hash) % modulus};
 }
-TypeSignature repeated(TypeSignature signature, std::int64_t count) {
-  TypeSignature result;
+detail::TypeSignature repeated(detail::TypeSignature signature, std::int64_t count) {
+  detail::TypeSignature result;
   for (; count > 0; count >>= 1, signature = joined(signature, signature)) {
     if ((count & 1) != 0) result = joined(result, signature);
   }

@@ -50,7 +50,7 @@ LayoutCache::LayoutCache(const Pool& own, const std::vector<Pool>& others, Arena
   for (const Pool& other : others) readers_.push_back({other});
 }
 
-LayoutCacheCounters LayoutCache::counters() const {
+Context::LayoutCacheCounters LayoutCache::counters() const {
   const std::lock_guard lock(mutex_);
   return counters_;
 }
@@ -178,9 +178,9 @@ LayoutCache& shared_layouts(ContextState& context, std::string_view operation) {
 
 namespace selvage {
 
-LayoutCacheCounters Context::layout_cache_counters() const {
+Context::LayoutCacheCounters Context::layout_cache_counters() const {
   const auto* layouts = state_->find_kept<detail::LayoutCache>(detail::layouts_name);
-  return layouts == nullptr ? LayoutCacheCounters{} : layouts->counters();
+  return layouts == nullptr ? Context::LayoutCacheCounters{} : layouts->counters();
 }
 
 }  // namespace selvage

@@ -3,6 +3,7 @@
 #include "copy_runs.hpp"
 #include "memory/arena.hpp"
 
+#include <selvage/comm/context.hpp>
 #include <selvage/comm/datatype.hpp>
 #include <selvage/comm/detail/signal.hpp>
 
@@ -56,7 +57,7 @@ class LayoutCache {
   LayoutCache(const Pool& own, const std::vector<Pool>& others, Arena& arena, Hash hash = hash_of_code);
 
   [[nodiscard]] FlatLayout flatten(const Datatype& type);
-  [[nodiscard]] LayoutCacheCounters counters() const;
+  [[nodiscard]] Context::LayoutCacheCounters counters() const;
 
   [[nodiscard]] static std::uint64_t hash_of_code(std::span<const std::int64_t> code);
 
@@ -84,7 +85,7 @@ class LayoutCache {
   std::unordered_multimap<std::uint64_t, Found> index_;
   Arena& arena_;
   Hash hash_;
-  LayoutCacheCounters counters_;
+  Context::LayoutCacheCounters counters_;
 };
 
 /// The Context's, made at the first call: each rank lets the others of its host read what it has flattened. Collective.

@@ -7,7 +7,7 @@
 namespace selvage {
 
 std::shared_ptr<detail::ListPlan> ListHalo::make_plan_on(detail::Executor& executor, const Context& context,
-                                                         const ListOptions& options) {
+                                                         const ListHalo::Options& options) {
   const auto call = context.state()->public_call();
   return detail::make_on_device<detail::ListPlan>(context.device(), context.state(), executor, options,
                                                   detail::ListPlan::Purpose::halo);

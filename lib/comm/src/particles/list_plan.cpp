@@ -22,8 +22,8 @@ constexpr int tags_per_list = sparse_tag + tags_per_sparse_exchange;
 
 }  // namespace
 
-ListPlan::ListPlan(std::shared_ptr<ContextState> context, Executor& executor, const ListOptions& options,
-                   Purpose purpose)
+ListPlan::ListPlan(std::shared_ptr<ContextState> context, Executor& executor,
+                   const ListHalo::Options& options, Purpose purpose)
     : context_(std::move(context)), purpose_(purpose), on_host_(executor.runs_on_host()) {
   const std::string construction = fmt::format("the construction of a {}", name());
   tags_ = context_->lease_tags(tags_per_list);

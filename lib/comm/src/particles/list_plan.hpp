@@ -10,7 +10,7 @@
 
 #include <selvage/comm/detail/executor.hpp>
 #include <selvage/comm/detail/list_mover.hpp>
-#include <selvage/comm/list_options.hpp>
+#include <selvage/comm/list_halo.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -34,7 +34,7 @@ class ListPlan {
   enum class Purpose { halo, migration };
 
   /// Collective. \throws what ListHalo's constructor says
-  ListPlan(std::shared_ptr<ContextState> context, Executor& executor, const ListOptions& options,
+  ListPlan(std::shared_ptr<ContextState> context, Executor& executor, const ListHalo::Options& options,
            Purpose purpose);
   ListPlan(const ListPlan&) = delete;
   ListPlan& operator=(const ListPlan&) = delete;

@@ -38,7 +38,7 @@ void detail::require_conserved(ContextState& context, std::int64_t before, std::
 }
 
 std::shared_ptr<detail::ListPlan> Migration::make_plan_on(detail::Executor& executor, const Context& context,
-                                                          const ListOptions& options) {
+                                                          const ListHalo::Options& options) {
   const auto call = context.state()->public_call();
   return detail::make_on_device<detail::ListPlan>(context.device(), context.state(), executor, options,
                                                   detail::ListPlan::Purpose::migration);

@@ -16,9 +16,9 @@ namespace {
 /// The largest number of commands taken from one ring before the next ring is served.
 constexpr int commands_per_turn = 8;
 
-QueuePlacement placement_of(const std::optional<QueuePlacement>& forced) {
+CommandQueue::Placement placement_of(const std::optional<CommandQueue::Placement>& forced) {
   if (forced) return *forced;
-  return queue_placement_from_environment().value_or(QueuePlacement::host);
+  return queue_placement_from_environment().value_or(CommandQueue::Placement::host);
 }
 
 /// The value of the arrival counter, or of the flags of a message.
@@ -212,7 +212,7 @@ CommandRings::CommandRings(ContextState& context, const Executor& executor, cons
 
 void CommandRings::allocate(const Executor& executor, const Sizes& sizes) {
   // Read on hosts too, so that errors in it are found there.
-  const bool is_device = placement_of(sizes.placement) == QueuePlacement::device;
+  const bool is_device = placement_of(sizes.placement) == CommandQueue::Placement::device;
   port_.is_fetched = is_device && !executor.runs_on_host();
   const std::uint64_t line_bytes = CommandPort::words_per_line * sizeof(std::uint64_t);
   const std::uint64_t slot_bytes = sizes.rings * sizes.capacity * sizeof(Command);

@@ -41,7 +41,7 @@ struct MessagePort {
   CommandPort commands;
 
   KOKKOS_FUNCTION void start(std::uint32_t message) const {
-    const TriggerTag tag{message, ++uses[message]};
+    const TriggerPort::Tag tag{message, ++uses[message]};
     if (!has_queue) {
       static_cast<void>(triggers.fire(tag));
       return;
@@ -49,12 +49,12 @@ struct MessagePort {
     Command command = messages[message].command;
     command.arrival = reinterpret_cast<std::uint64_t>(completed + TriggerPort::completed_index(tag));
     command.arrival_value = tag.epoch;
-    static_cast<void>(commands.context(0).enqueue(command, false));
+    static_cast<void>(commands.ring(0).enqueue(command, false));
   }
 
   /// Whether the proxy has finished the message's last use: it no longer reads the buffer (send), or has filled it (receive).
   [[nodiscard]] KOKKOS_FUNCTION bool is_complete(std::uint32_t message) const {
-    const TriggerTag tag{message, uses[message]};
+    const TriggerPort::Tag tag{message, uses[message]};
     return HasReached{completed + TriggerPort::completed_index(tag), tag.epoch}();
   }
 };

@@ -40,7 +40,7 @@ TriggerEngine::~TriggerEngine() {
                   context_.rank(), left.surplus, left.orphaned, left.unfinished));
 }
 
-void TriggerEngine::add(TriggerTag tag, const NetworkOperation& operation, std::uint64_t threshold) {
+void TriggerEngine::add(TriggerPort::Tag tag, const NetworkOperation& operation, std::uint64_t threshold) {
   proxy_.service().exclusive([&] {
     if (const auto fired = table_.add(tag, operation, threshold)) enqueue(*fired);
   });

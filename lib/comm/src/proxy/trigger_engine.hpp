@@ -23,7 +23,7 @@ class TriggerEngine final : public Pollable, private TransferWatcher {
   ~TriggerEngine() override;
 
   [[nodiscard]] const TriggerPort& port() const { return ring_.port(); }
-  void add(TriggerTag tag, const NetworkOperation& operation, std::uint64_t threshold);
+  void add(TriggerPort::Tag tag, const NetworkOperation& operation, std::uint64_t threshold);
   /// Registers operations under ids from `first_id` on.
   void add_for_all_epochs(std::uint32_t first_id, std::span<const NetworkOperation> operations,
                           std::uint64_t threshold);

@@ -105,7 +105,7 @@ void TriggerRing::release_slots() {
   release_word(*tail_, released_);
 }
 
-void TriggerRing::complete(TriggerTag tag) {
+void TriggerRing::complete(TriggerPort::Tag tag) {
   // Publishes to kernels: the buffer may be overwritten (put, send) or has been filled (get, receive).
   release_word(completed_[TriggerPort::completed_index(tag)], tag.epoch);
 }

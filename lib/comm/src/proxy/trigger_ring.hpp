@@ -33,7 +33,7 @@ class TriggerRing {
   /// Gives the slots of all popped triggers back. Only after what they started was accepted.
   void release_slots();
   /// Publishes to kernels: the operation of this tag is complete. Of epochs that share a word, in order.
-  void complete(TriggerTag tag);
+  void complete(TriggerPort::Tag tag);
   /// Triggers for which a kernel has found no room in time.
   struct Losses {
     std::uint64_t count = 0;

@@ -44,7 +44,7 @@ void TriggerTable::begin_epoch(const Slot& slot, std::uint32_t id, std::uint64_t
   entry.threshold = slot.threshold;
 }
 
-std::optional<TriggerTable::Fired> TriggerTable::fire_if_ready(TriggerTag tag, Entry& entry) {
+std::optional<TriggerTable::Fired> TriggerTable::fire_if_ready(TriggerPort::Tag tag, Entry& entry) {
   if (entry.state != Entry::State::live || entry.counter < entry.threshold) return std::nullopt;
   NetworkOperation operation = entry.operation;
   if (entry.length) {
@@ -62,7 +62,7 @@ std::optional<TriggerTable::Fired> TriggerTable::fire_if_ready(TriggerTag tag, E
   return Fired{{tag.id, entry.epoch}, operation};
 }
 
-std::optional<TriggerTable::Fired> TriggerTable::add(TriggerTag tag, const NetworkOperation& operation,
+std::optional<TriggerTable::Fired> TriggerTable::add(TriggerPort::Tag tag, const NetworkOperation& operation,
                                                      std::uint64_t threshold) {
   Slot& slot = slot_of(tag.id);
   Entry& entry = slot.entries[tag.epoch % epochs_in_flight];

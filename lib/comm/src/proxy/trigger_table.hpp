@@ -22,10 +22,10 @@ namespace selvage::detail {
 /// Entries are found by index: id, then epoch modulo epochs_in_flight.
 class TriggerTable {
  public:
-  static constexpr std::uint64_t epochs_in_flight = TriggerTag::epochs_in_flight;
+  static constexpr std::uint64_t epochs_in_flight = TriggerPort::Tag::epochs_in_flight;
 
   struct Fired {
-    TriggerTag tag;
+    TriggerPort::Tag tag;
     NetworkOperation operation;  ///< with the length and target that kernels supplied
   };
   /// What should be zero at the end of a correct program.
@@ -39,7 +39,7 @@ class TriggerTable {
 
   /// Registers one tag. \return what fires at once, because its triggers came before
   /// \throws Error{usage} for an id out of range, and for one whose entry is still in use
-  [[nodiscard]] std::optional<Fired> add(TriggerTag tag, const NetworkOperation& operation,
+  [[nodiscard]] std::optional<Fired> add(TriggerPort::Tag tag, const NetworkOperation& operation,
                                          std::uint64_t threshold);
   /// Registers an id for all epochs. \return what fires at once, by ascending epoch
   [[nodiscard]] std::vector<Fired> add_for_all_epochs(std::uint32_t id, const NetworkOperation& operation,
@@ -72,7 +72,7 @@ class TriggerTable {
   [[nodiscard]] Slot& slot_of(std::uint32_t id);
   void begin_epoch(const Slot& slot, std::uint32_t id, std::uint64_t epoch, Entry& entry) const;
   static void supply(const TriggerWord& word, Entry& entry);
-  [[nodiscard]] static std::optional<Fired> fire_if_ready(TriggerTag tag, Entry& entry);
+  [[nodiscard]] static std::optional<Fired> fire_if_ready(TriggerPort::Tag tag, Entry& entry);
 
   std::vector<Slot> slots_;
   std::uint64_t surplus_ = 0;

@@ -64,7 +64,7 @@ Forced<Initiation> forced_initiation(const std::optional<Initiation>& own, const
   return forced("initiation", own, parsed("SELVAGE_INITIATION", parse_initiation), "SELVAGE_INITIATION",
                 options.initiation);
 }
-std::optional<QueuePlacement> queue_placement_from_environment() {
+std::optional<CommandQueue::Placement> queue_placement_from_environment() {
   return parsed("SELVAGE_QUEUE_PLACEMENT", parse_queue_placement);
 }
 

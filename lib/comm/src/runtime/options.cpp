@@ -2,6 +2,7 @@
 #include <selvage/comm/detail/flow.hpp>
 #include <selvage/comm/elements.hpp>
 #include <selvage/comm/options.hpp>
+#include <selvage/comm/trigger.hpp>
 #include <selvage/error.hpp>
 
 #include <fmt/format.h>
@@ -29,16 +30,16 @@ constexpr std::array transports{
     std::pair{Transport::mpi_direct, "mpi_direct"sv}, std::pair{Transport::mpi_staged, "mpi_staged"sv},
     std::pair{Transport::ring, "ring"sv}};
 
-constexpr std::array placements{std::pair{QueuePlacement::host, "host"sv},
-                                std::pair{QueuePlacement::device, "device"sv}};
+constexpr std::array placements{std::pair{CommandQueue::Placement::host, "host"sv},
+                                std::pair{CommandQueue::Placement::device, "device"sv}};
 
 constexpr std::array element_types{
-    std::pair{ElementType::fp64, "fp64"sv},     std::pair{ElementType::fp32, "fp32"sv},
-    std::pair{ElementType::fp16, "fp16"sv},     std::pair{ElementType::bf16, "bf16"sv},
-    std::pair{ElementType::int32, "int32"sv},   std::pair{ElementType::int64, "int64"sv},
-    std::pair{ElementType::uint32, "uint32"sv}, std::pair{ElementType::uint64, "uint64"sv},
-    std::pair{ElementType::int16, "int16"sv},   std::pair{ElementType::uint16, "uint16"sv},
-    std::pair{ElementType::int8, "int8"sv},     std::pair{ElementType::uint8, "uint8"sv}};
+    std::pair{detail::ElementType::fp64, "fp64"sv},     std::pair{detail::ElementType::fp32, "fp32"sv},
+    std::pair{detail::ElementType::fp16, "fp16"sv},     std::pair{detail::ElementType::bf16, "bf16"sv},
+    std::pair{detail::ElementType::int32, "int32"sv},   std::pair{detail::ElementType::int64, "int64"sv},
+    std::pair{detail::ElementType::uint32, "uint32"sv}, std::pair{detail::ElementType::uint64, "uint64"sv},
+    std::pair{detail::ElementType::int16, "int16"sv},   std::pair{detail::ElementType::uint16, "uint16"sv},
+    std::pair{detail::ElementType::int8, "int8"sv},     std::pair{detail::ElementType::uint8, "uint8"sv}};
 constexpr std::array reduce_operations{
     std::pair{ReduceOperation::sum, "sum"sv}, std::pair{ReduceOperation::average, "average"sv},
     std::pair{ReduceOperation::min, "min"sv}, std::pair{ReduceOperation::max, "max"sv},
@@ -86,10 +87,10 @@ std::string_view to_string(Initiation initiation) {
 std::string_view to_string(Transport transport) {
   return name_in(transports, transport);
 }
-std::string_view to_string(QueuePlacement placement) {
+std::string_view to_string(CommandQueue::Placement placement) {
   return name_in(placements, placement);
 }
-std::string_view to_string(ElementType type) {
+std::string_view detail::to_string(ElementType type) {
   return name_in(element_types, type);
 }
 std::string_view detail::to_string(CollectiveKind kind) {
@@ -113,7 +114,7 @@ Initiation parse_initiation(std::string_view text) {
 Transport parse_transport(std::string_view text) {
   return value_in(transports, text, "transport");
 }
-QueuePlacement parse_queue_placement(std::string_view text) {
+CommandQueue::Placement parse_queue_placement(std::string_view text) {
   return value_in(placements, text, "queue placement");
 }
 

@@ -183,7 +183,7 @@ void RemoteTasks::require_rank(int rank) const {
   if (rank >= 0 && rank < owner_->ranks()) return;
   throw Error(ErrorKind::usage, fmt::format("a remote task of rank {} of {}", rank, owner_->ranks()));
 }
-void RemoteTasks::require_possible(int target, const TaskCall& task, std::uint64_t bytes,
+void RemoteTasks::require_possible(int target, const TaskPort::Call& task, std::uint64_t bytes,
                                    bool is_contiguous) const {
   require_rank(target);
   if (task.index >= indices)

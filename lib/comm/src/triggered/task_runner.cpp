@@ -52,13 +52,13 @@ bool TaskRunner::run_next(int source) {
 
 void TaskRunner::run(int source, std::uint64_t number) const {
   const std::byte* const data = window_.local.data + layout_.incoming(source, number) + TaskLayout::line;
-  const auto& packet = *reinterpret_cast<const TaskPacket*>(data);
+  const auto& packet = *reinterpret_cast<const TaskPort::Packet*>(data);
   const std::uint32_t index = packet.call.index;
   if (index >= functions_.size() || !functions_[index]) {
     throw Error(ErrorKind::usage, fmt::format("rank {} called task {}, which rank {} has not registered",
                                               source, index, rank_));
   }
-  functions_[index]({source, packet.call, data + sizeof(TaskPacket), packet.bytes});
+  functions_[index]({source, packet.call, data + sizeof(TaskPort::Packet), packet.bytes});
 }
 
 void TaskRunner::finish(int source) {

@@ -44,13 +44,13 @@ struct CommandOwner {
 
 namespace {
 
-NetworkOperation transfer_operation(const TriggeredTransfer& transfer) {
-  if (transfer.window == nullptr) throw Error(ErrorKind::usage, "a TriggeredTransfer without a window");
+NetworkOperation transfer_operation(const Triggers::Transfer& transfer) {
+  if (transfer.window == nullptr) throw Error(ErrorKind::usage, "a Triggers::Transfer without a window");
   const WindowState& window = transfer.window->state();
   window.require_inside(transfer.offset, transfer.bytes);
   if (transfer.arrival) window.require_inside(*transfer.arrival, sizeof(std::uint64_t));
-  return {.kind = transfer.kind == TriggeredTransfer::Kind::put ? NetworkOperation::Kind::put
-                                                                : NetworkOperation::Kind::get,
+  return {.kind = transfer.kind == Triggers::Transfer::Kind::put ? NetworkOperation::Kind::put
+                                                                 : NetworkOperation::Kind::get,
           .target = transfer.target,
           .local = static_cast<std::byte*>(transfer.local),
           .bytes = transfer.bytes,
@@ -70,11 +70,11 @@ Triggers::Triggers(Triggers&&) noexcept = default;
 Triggers& Triggers::operator=(Triggers&&) noexcept = default;
 Triggers::~Triggers() = default;
 
-void Triggers::add(TriggerTag tag, const TriggeredTransfer& transfer, std::uint64_t threshold) {
+void Triggers::add(TriggerPort::Tag tag, const Triggers::Transfer& transfer, std::uint64_t threshold) {
   const detail::DeviceScope scope(owner_->device());
   owner_->engine.add(tag, detail::transfer_operation(transfer), threshold);
 }
-void Triggers::add_for_all_epochs(std::uint32_t id, const TriggeredTransfer& transfer,
+void Triggers::add_for_all_epochs(std::uint32_t id, const Triggers::Transfer& transfer,
                                   std::uint64_t threshold) {
   const detail::DeviceScope scope(owner_->device());
   const detail::NetworkOperation operation = detail::transfer_operation(transfer);

@@ -26,7 +26,8 @@ class Allreduce : public Collective {
   ///         Error{unsupported}: an operation that the values don't have, or a forced algorithm that isn't possible, and why;
   ///         Error{input}: a table named by SELVAGE_ALLREDUCE_TABLE that can't be read, unless an algorithm is forced
   template <class Space, class View>
-  Allreduce(const Space& space, const Context& context, const AllreduceOptions& options, const View& view)
+  Allreduce(const Space& space, const Context& context, const View& view,
+            const AllreduceOptions& options = {})
       : Collective(space, context, options, view, {detail::CollectiveKind::allreduce}) {}
 };
 

@@ -54,12 +54,16 @@ template <int D>
   return slabs;
 }
 
+namespace detail {
+
 /// Ghost cells on the two sides of one axis.
 struct Side {
   int low = 0;
   int high = 0;
   friend bool operator==(const Side&, const Side&) = default;
 };
+
+}  // namespace detail
 
 /// Ghost cells per axis and side. Written as `1` (everywhere) or `{{1, 1}, {2, 0}}` (low and high per axis).
 template <int D>
@@ -68,22 +72,22 @@ class Width {
   // NOLINTNEXTLINE(google-explicit-constructor): `.width = 1` is how people say it
   Width(int everywhere) { sides_.fill({everywhere, everywhere}); }
 
-  /// \throws Error{usage} unless there is one Side per axis
-  Width(std::initializer_list<Side> sides) {
+  /// \throws Error{usage} unless there is one pair per axis
+  Width(std::initializer_list<detail::Side> sides) {
     if (sides.size() != D) {
       throw Error(ErrorKind::usage,
                   "a width of " + std::to_string(sides.size()) + " sides for " + std::to_string(D) + " axes");
     }
     int axis = 0;
-    for (const Side& side : sides) sides_[axis++] = side;
+    for (const detail::Side& side : sides) sides_[axis++] = side;
   }
 
-  [[nodiscard]] const Side& operator[](int axis) const { return sides_[axis]; }
-  [[nodiscard]] Side& operator[](int axis) { return sides_[axis]; }
+  [[nodiscard]] const detail::Side& operator[](int axis) const { return sides_[axis]; }
+  [[nodiscard]] detail::Side& operator[](int axis) { return sides_[axis]; }
   friend bool operator==(const Width&, const Width&) = default;
 
  private:
-  std::array<Side, D> sides_{};
+  std::array<detail::Side, D> sides_{};
 };
 
 }  // namespace selvage

@@ -14,7 +14,8 @@ class ReduceScatter : public Collective {
  public:
   /// As Allreduce's constructor.
   template <class Space, class View>
-  ReduceScatter(const Space& space, const Context& context, const AllreduceOptions& options, const View& view)
+  ReduceScatter(const Space& space, const Context& context, const View& view,
+                const AllreduceOptions& options = {})
       : Collective(space, context, options, view, {detail::CollectiveKind::reduce_scatter}) {}
 
   /// The elements of a rank's part: whole runs of 64 but for the last, as even as that allows; empty for some ranks of
@@ -28,7 +29,8 @@ class AllGather : public Collective {
  public:
   /// As Allreduce's constructor.
   template <class Space, class View>
-  AllGather(const Space& space, const Context& context, const AllreduceOptions& options, const View& view)
+  AllGather(const Space& space, const Context& context, const View& view,
+            const AllreduceOptions& options = {})
       : Collective(space, context, options, view, {detail::CollectiveKind::all_gather}) {}
 
   /// The elements of a rank's part: whole runs of 64 but for the last, as even as that allows; empty for some ranks of
@@ -44,8 +46,8 @@ class Reduce : public Collective {
   /// As Allreduce's constructor.
   /// \param root  a rank of the context, the same on all
   template <class Space, class View>
-  Reduce(const Space& space, const Context& context, const AllreduceOptions& options, const View& view,
-         int root)
+  Reduce(const Space& space, const Context& context, const View& view, int root,
+         const AllreduceOptions& options = {})
       : Collective(space, context, options, view, {detail::CollectiveKind::reduce, root}) {}
 };
 
@@ -55,8 +57,8 @@ class Broadcast : public Collective {
   /// As Allreduce's constructor.
   /// \param root  a rank of the context, the same on all
   template <class Space, class View>
-  Broadcast(const Space& space, const Context& context, const AllreduceOptions& options, const View& view,
-            int root)
+  Broadcast(const Space& space, const Context& context, const View& view, int root,
+            const AllreduceOptions& options = {})
       : Collective(space, context, options, view, {detail::CollectiveKind::broadcast, root}) {}
 };
 

@@ -63,18 +63,39 @@ struct CommandProducer {
 
 }  // namespace detail
 
+/// What a kernel takes along of a CommandQueue. Trivially copyable.
+class CommandPort {
+ public:
+  class Ring;
+
+  /// Ring number `number`, from 0: usually the team's league rank.
+  [[nodiscard]] KOKKOS_FUNCTION Ring ring(int number) const;
+
+  static constexpr std::uint64_t words_per_line = 16;  ///< 128 bytes
+
+  detail::CommandProducer* producers = nullptr;  ///< kernel's memory, a team's leader alone
+  detail::Command* slots = nullptr;              ///< written by kernels
+  const std::uint64_t* read =
+      nullptr;                 ///< by ring, a line each: commands done with; written by service threads
+  std::uint64_t capacity = 0;  ///< slots per ring
+  std::uint64_t timeout_ns = 0;
+  std::uint64_t window = 0;  ///< where this rank's begins
+  bool is_fetched = false;   ///< slots lie in the kernel's memory, and `written` says how far they are
+};
+static_assert(std::is_trivially_copyable_v<CommandPort> && sizeof(CommandPort) <= 64);
+
 /// One team's end of its ring of commands (ComP-Net's context). Its calls are OpenSHMEM's, made by all of a team
 /// together: the leader writes the descriptor, and every call begins with a team barrier, so that the
 /// stores of the whole team are in what is sent. A call that waits ends with one. Addresses are this rank's
 /// own, of the window, which is the same on all ranks.
 ///
 /// Calls return false on all items when the proxy made no room, or did not answer, within the time limit.
-/// Get one from CommandPort::context; one team per ring at a time.
-class CommandContext {
+/// Get one from CommandPort::ring; one team per ring at a time.
+class CommandPort::Ring {
  public:
-  KOKKOS_FUNCTION CommandContext(detail::CommandProducer* producer, detail::Command* slots,
-                                 const std::uint64_t* read, std::uint64_t capacity, std::uint64_t timeout_ns,
-                                 std::uint64_t window, bool is_fetched)
+  KOKKOS_FUNCTION Ring(detail::CommandProducer* producer, detail::Command* slots, const std::uint64_t* read,
+                       std::uint64_t capacity, std::uint64_t timeout_ns, std::uint64_t window,
+                       bool is_fetched)
       : producer_(producer),
         slots_(slots),
         read_(read),
@@ -202,27 +223,14 @@ class CommandContext {
   bool is_fetched_;
 };
 
-/// What a kernel takes along of a CommandQueue. Trivially copyable.
-class CommandPort {
- public:
-  /// The context of ring number `ring`, from 0: usually the team's league rank.
-  [[nodiscard]] KOKKOS_FUNCTION CommandContext context(int ring) const {
-    return {
-        producers + ring, slots + ring * capacity, read + ring * words_per_line, capacity, timeout_ns, window,
-        is_fetched};
-  }
-
-  static constexpr std::uint64_t words_per_line = 16;  ///< 128 bytes
-
-  detail::CommandProducer* producers = nullptr;  ///< kernel's memory, a team's leader alone
-  detail::Command* slots = nullptr;              ///< written by kernels
-  const std::uint64_t* read =
-      nullptr;                 ///< by ring, a line each: commands done with; written by service threads
-  std::uint64_t capacity = 0;  ///< slots per ring
-  std::uint64_t timeout_ns = 0;
-  std::uint64_t window = 0;  ///< where this rank's begins
-  bool is_fetched = false;   ///< slots lie in the kernel's memory, and `written` says how far they are
-};
-static_assert(std::is_trivially_copyable_v<CommandPort> && sizeof(CommandPort) <= 64);
+KOKKOS_INLINE_FUNCTION CommandPort::Ring CommandPort::ring(int number) const {
+  return {producers + number,
+          slots + number * capacity,
+          read + number * words_per_line,
+          capacity,
+          timeout_ns,
+          window,
+          is_fetched};
+}
 
 }  // namespace selvage

@@ -2,7 +2,6 @@
 
 #include <selvage/agreement.hpp>
 #include <selvage/comm/context_options.hpp>
-#include <selvage/comm/datatype.hpp>
 #include <selvage/comm/detail/built_with.hpp>
 #include <selvage/comm/detail/device_of.hpp>
 #include <selvage/comm/detail/launch_setup.hpp>
@@ -15,6 +14,7 @@
 #include <any>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -105,6 +105,13 @@ class Context {
   /// Gives one `allocate_shared` block back. Peers that still map it keep their mapping; not collective.
   void deallocate_shared(void* block) const;
 
+  /// How often the flattened layouts of a Context's Datatypes were found instead of made again.
+  struct LayoutCacheCounters {
+    std::uint64_t hits = 0;       ///< this rank had flattened the layout before
+    std::uint64_t host_hits = 0;  ///< another rank of the host had flattened it
+    std::uint64_t misses = 0;     ///< flattened here and published to the host
+    std::uint64_t uncached = 0;   ///< flattened here, and the cache had no room for it
+  };
   /// How this rank's Datatypes were flattened so far; not collective.
   [[nodiscard]] LayoutCacheCounters layout_cache_counters() const;
 

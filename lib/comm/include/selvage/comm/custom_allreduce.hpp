@@ -86,7 +86,7 @@ class CustomAllreduce {
         bytes_per_rank_(detail::padded_bytes(checked_bytes(context, view))),
         gathered_(Kokkos::view_alloc(space, "values of all ranks"),
                   static_cast<std::size_t>(bytes_per_rank_ * ranks_)),
-        gather_(space, context, options, gathered_) {
+        gather_(space, context, gathered_, options) {
     static_assert(Kokkos::SpaceAccessibility<Space, typename View::memory_space>::accessible,
                   "the execution space can't reach the View's memory space");
   }

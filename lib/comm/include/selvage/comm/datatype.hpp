@@ -9,6 +9,8 @@
 
 namespace selvage {
 
+namespace detail {
+
 /// Which elements a Datatype holds, in order, without where they lie: two ends of a transfer must hold the
 /// same. Elements count by their size alone; a double and a 64-bit integer are the same eight bytes.
 struct TypeSignature {
@@ -16,6 +18,8 @@ struct TypeSignature {
   std::uint64_t hash = 0;  ///< of the sequence of element sizes
   friend bool operator==(const TypeSignature&, const TypeSignature&) = default;
 };
+
+}  // namespace detail
 
 /// Where the elements of a message lie in memory, relative to an address, and in which order they travel: the
 /// derived datatypes of MPI (MPI 3.1, ch. 4.1), with MPI's names, order, extents and bounds. Local, immutable
@@ -70,8 +74,8 @@ class Datatype {
   /// The first byte of an element, and one past the last; both 0 without elements.
   [[nodiscard]] std::int64_t true_lower_bound() const { return shape_.first; }
   [[nodiscard]] std::int64_t true_upper_bound() const { return shape_.last; }
-  [[nodiscard]] const TypeSignature& signature() const { return shape_.signature; }
-
+  /// Below the public interface.
+  [[nodiscard]] const detail::TypeSignature& signature() const { return shape_.signature; }
   /// Below the public interface: how the type was made, as words that can be compared, hashed and flattened
   /// (see src/layouts/flatten.hpp). Equal words are equal layouts.
   [[nodiscard]] std::span<const std::int64_t> code() const { return *code_; }
@@ -84,7 +88,7 @@ class Datatype {
     std::int64_t first = 0;
     std::int64_t last = 0;
     bool is_resized = false;  ///< its bounds were set by hand
-    TypeSignature signature;
+    detail::TypeSignature signature;
   };
   class ShapeSum;
 
@@ -95,14 +99,6 @@ class Datatype {
 
   std::shared_ptr<const std::vector<std::int64_t>> code_;
   Shape shape_;
-};
-
-/// How often the flattened layouts of a Context's Datatypes were found instead of made again.
-struct LayoutCacheCounters {
-  std::uint64_t hits = 0;       ///< this rank had flattened the layout before
-  std::uint64_t host_hits = 0;  ///< another rank of the host had flattened it
-  std::uint64_t misses = 0;     ///< flattened here and published to the host
-  std::uint64_t uncached = 0;   ///< flattened here, and the cache had no room for it
 };
 
 }  // namespace selvage

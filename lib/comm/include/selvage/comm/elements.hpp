@@ -9,6 +9,14 @@
 
 namespace selvage {
 
+/// A consecutive run of elements; of complex numbers, each is one.
+struct ElementRange {
+  std::int64_t begin = 0;
+  std::int64_t count = 0;
+};
+
+namespace detail {
+
 /// What a reduction's elements are. 16-bit floating-point types are combined in fp32 and rounded once, to nearest even. Integers of
 /// 8 and 16 bits are combined in 32 bits.
 enum class ElementType { fp64, fp32, fp16, bf16, int32, int64, uint32, uint64, int16, uint16, int8, uint8 };
@@ -32,21 +40,6 @@ enum class ElementType { fp64, fp32, fp16, bf16, int32, int64, uint32, uint64, i
       return 2;
   }
 }
-
-/// A consecutive run of elements; of complex numbers, each is one.
-struct ElementRange {
-  std::int64_t begin = 0;
-  std::int64_t count = 0;
-};
-
-/// A rank's run of elements of one gradient, and of its parameter.
-struct Shard {
-  int gradient = 0;  ///< its number, in the order of registration
-  std::int64_t begin = 0;
-  std::int64_t count = 0;
-};
-
-namespace detail {
 
 /// What a value of a View is, beside one element.
 enum class ValueKind {

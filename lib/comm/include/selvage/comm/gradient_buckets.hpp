@@ -21,35 +21,6 @@ namespace detail {
 class BucketPlan;
 }
 
-/// What is computed, and how. The same on all ranks.
-struct GradientBucketsOptions {
-  ReduceOperation operation = ReduceOperation::average;
-  /// Of every bucket, as in AllreduceOptions.
-  std::optional<AllreduceAlgorithm> algorithm = {};
-  /// As in AllreduceOptions. By default 12: a step takes about as long as with all multiprocessors, and kernels that run beside
-  /// the sums hide more of them.
-  std::optional<int> max_blocks = {};
-  /// Allow another order than by rank, as in AllreduceOptions.
-  bool allow_reordering = false;
-  /// The most bytes of a bucket; a single larger gradient is a bucket of its own.
-  std::int64_t bucket_bytes = std::int64_t{25} << 20;
-  /// Whether fp32 gradients travel, and are rounded, as bf16; they are combined in fp32 as ever.
-  bool bf16_on_the_wire = false;
-  /// Whether a bucket's kernels run on a stream of the highest priority.
-  bool high_priority = true;
-};
-
-/// What became of a bucket in the step that was finished last.
-struct BucketReport {
-  std::vector<int> gradients;  ///< by the order in which they become ready
-  std::int64_t bytes = 0;      ///< on the wire
-  bool is_in_place = false;    ///< reduced where the gradients lie, without being packed
-  AllreduceAlgorithm algorithm = AllreduceAlgorithm::mpi;
-  double seconds = 0;  ///< from the last gradient being ready, or the bucket before being done, to the result
-  double hidden = 0;   ///< of these, while the caller still computed
-  double exposed = 0;  ///< of these, while it waited in finish()
-};
-
 /// Averages many Views over all ranks of a Context, in place, while later ones are still being computed: Views are fused
 /// into buckets, and a bucket is reduced as soon as its last View is ready. run() does it for Views that are all there: an allreduce
 /// of several Views in one call, by any operation.
@@ -67,13 +38,43 @@ struct BucketReport {
 /// Source: Li et al., PyTorch Distributed (VLDB 2020), for buckets; order, bits and the report are this project's.
 class GradientBuckets {
  public:
+  /// What is computed, and how. The same on all ranks.
+  struct Options {
+    ReduceOperation operation = ReduceOperation::average;
+    /// Of every bucket, as in AllreduceOptions.
+    std::optional<AllreduceAlgorithm> algorithm = {};
+    /// As in AllreduceOptions. By default 12: a step takes about as long as with all multiprocessors, and kernels that run beside
+    /// the sums hide more of them.
+    std::optional<int> max_blocks = {};
+    /// Allow another order than by rank, as in AllreduceOptions.
+    bool allow_reordering = false;
+    /// The most bytes of a bucket; a single larger gradient is a bucket of its own.
+    std::int64_t bucket_bytes = std::int64_t{25} << 20;
+    /// Whether fp32 gradients travel, and are rounded, as bf16; they are combined in fp32 as ever.
+    bool bf16_on_the_wire = false;
+    /// Whether a bucket's kernels run on a stream of the highest priority.
+    bool high_priority = true;
+  };
+
+  /// What became of a bucket in the step that was finished last.
+  struct Report {
+    std::vector<int> gradients;  ///< by the order in which they become ready
+    std::int64_t bytes = 0;      ///< on the wire
+    bool is_in_place = false;    ///< reduced where the gradients lie, without being packed
+    AllreduceAlgorithm algorithm = AllreduceAlgorithm::mpi;
+    double seconds =
+        0;  ///< from the last gradient being ready, or the bucket before being done, to the result
+    double hidden = 0;   ///< of these, while the caller still computed
+    double exposed = 0;  ///< of these, while it waited in finish()
+  };
+
   /// Collective over the context's communicator.
   /// \param space      of the kind whose instances ready() and finish() are given
   /// \param gradients  Views of any rank, contiguous, all in the space's memory
   /// \throws Error{usage} on every rank, for a View with gaps, and lists or options that differ between ranks;
   ///         Error{unsupported}: a forced algorithm that isn't possible, and why
   template <class Space, class... Views>
-  GradientBuckets(const Space& space, const Context& context, const GradientBucketsOptions& options,
+  GradientBuckets(const Space& space, const Context& context, const Options& options,
                   const Views&... gradients)
       : GradientBuckets(space, context, options, {detail::describe_elements(gradients)...}, {}, NoUpdate()) {
     static_assert((Kokkos::SpaceAccessibility<Space, typename Views::memory_space>::accessible && ...),
@@ -81,7 +82,7 @@ class GradientBuckets {
   }
   /// The same for Views of one type.
   template <class Space, class View>
-  GradientBuckets(const Space& space, const Context& context, const GradientBucketsOptions& options,
+  GradientBuckets(const Space& space, const Context& context, const Options& options,
                   const std::vector<View>& gradients)
       : GradientBuckets(space, context, options, describe_all(gradients), {}, NoUpdate()) {
     static_assert(Kokkos::SpaceAccessibility<Space, typename View::memory_space>::accessible,
@@ -127,15 +128,15 @@ class GradientBuckets {
   void check() const;
   /// Of all buckets, in the order in which they are reduced; empty before the first step is finished. Waits until the
   /// last step is done. Times are 0 for the first step, and for one captured in a graph.
-  [[nodiscard]] std::vector<BucketReport> report() const;
+  [[nodiscard]] std::vector<Report> report() const;
   /// By which algorithm each bucket is reduced, and why: a line each, or several, in the order of report(). Doesn't wait.
   [[nodiscard]] std::string explain() const;
 
  protected:
   struct NoUpdate {};
-  /// \param update  NoUpdate, or what is called with (instance, shard)
+  /// \param update  NoUpdate, or what is called with (instance, gradient, shard)
   template <class Space, class Update>
-  GradientBuckets(const Space& space, const Context& context, const GradientBucketsOptions& options,
+  GradientBuckets(const Space& space, const Context& context, const Options& options,
                   std::vector<detail::Elements> gradients, std::vector<detail::Elements> parameters,
                   Update update) {
     const detail::DeviceScope scope(context.device());
@@ -162,8 +163,7 @@ class GradientBuckets {
   }
 
  private:
-  static std::shared_ptr<detail::BucketPlan> make_plan(const Context& context,
-                                                       const GradientBucketsOptions& options,
+  static std::shared_ptr<detail::BucketPlan> make_plan(const Context& context, const Options& options,
                                                        detail::BucketParts&& parts);
   void ready_on(detail::Executor& executor, int gradient);
   void run_on(detail::Executor& executor);

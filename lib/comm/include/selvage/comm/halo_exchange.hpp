@@ -1,12 +1,13 @@
 #pragma once
 
+#include <selvage/comm/allreduce_options.hpp>
 #include <selvage/comm/detail/describe_view.hpp>
 #include <selvage/comm/detail/executor.hpp>
 #include <selvage/comm/detail/kokkos_executor.hpp>
+#include <selvage/comm/detail/operations.hpp>
 #include <selvage/comm/detail/pending_epoch.hpp>
 #include <selvage/comm/grid.hpp>
 #include <selvage/comm/halo_port.hpp>
-#include <selvage/comm/operations.hpp>
 #include <selvage/comm/options.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -16,6 +17,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -93,10 +95,19 @@ class HaloExchange {
   /// The reverse: folds the ghosts' values into the cells they are ghosts of, `owned = operation(owned,
   /// ghost)`, neighbour by neighbour in an order that depends on the grid alone, so that the bits don't
   /// depend on transport or timing. Ghosts keep their values. Blocks until done on host spaces.
-  /// \param operation  Sum, Product, Min, Max (operations.hpp), or what is called like them where `space` runs
-  /// \throws as exchange()
+  /// \param operation  sum, product, min or max
+  /// \throws Error{usage}: average, or min and max of values without an order; as exchange()
+  template <class Space, class View>
+  void reduce(const Space& space, ReduceOperation operation, const View& view) {
+    detail::with_operation<std::remove_const_t<typename View::value_type>>(
+        operation, [&](const auto& combine) { reduce(space, combine, view); });
+  }
+  /// The same by an operation of the caller's.
+  /// \param operation  `T operator()(const T& owned, const T& ghost) const`, for GPUs marked KOKKOS_FUNCTION
   template <class Space, class Operation, class View>
-  void reduce(const Space& space, const Operation& operation, const View& view) {
+  requires(!std::is_same_v<Operation, ReduceOperation>) void reduce(const Space& space,
+                                                                    const Operation& operation,
+                                                                    const View& view) {
     detail::KokkosExecutor<Space> executor(space);
     detail::KokkosCombiner<Space, typename View::value_type, Operation> combiner(space, operation);
     reduce_field(executor, combiner, select(view));

@@ -10,56 +10,6 @@
 
 namespace selvage {
 
-/// The neighbour in a direction: -1, 0 or 1 per axis of the grid.
-struct Towards {
-  int axis0 = 0;
-  int axis1 = 0;
-  int axis2 = 0;
-  [[nodiscard]] KOKKOS_FUNCTION constexpr int code() const {
-    return (axis0 + 1) + 3 * (axis1 + 1) + 9 * (axis2 + 1);
-  }
-};
-
-/// Cells of a View, by its indices: begin inclusive, end exclusive. Axes that the grid doesn't have are left
-/// out.
-struct PortBox {
-  std::int64_t begin[detail::port_axes] = {0, 0, 0, 0};
-  std::int64_t end[detail::port_axes] = {1, 1, 1, 1};
-};
-
-/// Where a neighbour keeps its ghosts of this rank's cells, to be stored through by this rank's own indices,
-/// never read.
-template <class T>
-class RemoteGhosts {
- public:
-  KOKKOS_FUNCTION T& operator()(std::int64_t i, std::int64_t j = 0, std::int64_t k = 0,
-                                std::int64_t component = 0) const {
-    return *reinterpret_cast<T*>(origin_ + i * strides_[0] + j * strides_[1] + k * strides_[2] +
-                                 component * strides_[3]);
-  }
-
- private:
-  friend class HaloPort;
-  std::byte* origin_ = nullptr;
-  std::int64_t strides_[detail::port_axes] = {};  ///< bytes, by View axis
-};
-
-/// The cells of one View that a team sends to one neighbour in every step: found once, before the steps.
-class BoundaryTile {
- public:
-  [[nodiscard]] KOKKOS_FUNCTION std::uint64_t cells() const { return part_.cells(); }
-
- private:
-  friend class HaloPort;
-  detail::PortPart part_;
-  detail::PortDirection* direction_ = nullptr;
-  detail::PortFlags* remote_ = nullptr;
-  std::uint64_t all_cells_ = 0;  ///< of the direction
-
-  /// Whether there are no others to count with.
-  [[nodiscard]] KOKKOS_FUNCTION bool is_whole() const { return cells() == all_cells_ || cells() == 0; }
-};
-
 /// The handle through which a kernel sends its own boundary and waits for its ghosts: HaloExchange::device()
 /// makes it, kernels copy it. It is small and trivially copyable, and valid as long as its HaloExchange.
 ///
@@ -75,6 +25,56 @@ class BoundaryTile {
 class HaloPort {
  public:
   class Launch;
+
+  /// The neighbour in a direction: -1, 0 or 1 per axis of the grid.
+  struct Towards {
+    int axis0 = 0;
+    int axis1 = 0;
+    int axis2 = 0;
+    [[nodiscard]] KOKKOS_FUNCTION constexpr int code() const {
+      return (axis0 + 1) + 3 * (axis1 + 1) + 9 * (axis2 + 1);
+    }
+  };
+
+  /// Cells of a View, by its indices: begin inclusive, end exclusive. Axes that the grid doesn't have are left
+  /// out.
+  struct Box {
+    std::int64_t begin[detail::port_axes] = {0, 0, 0, 0};
+    std::int64_t end[detail::port_axes] = {1, 1, 1, 1};
+  };
+
+  /// Where a neighbour keeps its ghosts of this rank's cells, to be stored through by this rank's own indices,
+  /// never read.
+  template <class T>
+  class Ghosts {
+   public:
+    KOKKOS_FUNCTION T& operator()(std::int64_t i, std::int64_t j = 0, std::int64_t k = 0,
+                                  std::int64_t component = 0) const {
+      return *reinterpret_cast<T*>(origin_ + i * strides_[0] + j * strides_[1] + k * strides_[2] +
+                                   component * strides_[3]);
+    }
+
+   private:
+    friend class HaloPort;
+    std::byte* origin_ = nullptr;
+    std::int64_t strides_[detail::port_axes] = {};  ///< bytes, by View axis
+  };
+
+  /// The cells of one View that a team sends to one neighbour in every step: found once, before the steps.
+  class Tile {
+   public:
+    [[nodiscard]] KOKKOS_FUNCTION std::uint64_t cells() const { return part_.cells(); }
+
+   private:
+    friend class HaloPort;
+    detail::PortPart part_;
+    detail::PortDirection* direction_ = nullptr;
+    detail::PortFlags* remote_ = nullptr;
+    std::uint64_t all_cells_ = 0;  ///< of the direction
+
+    /// Whether there are no others to count with.
+    [[nodiscard]] KOKKOS_FUNCTION bool is_whole() const { return cells() == all_cells_ || cells() == 0; }
+  };
 
   /// Every team calls it first. Tells the neighbours that earlier launches on the instance have finished
   /// reading ghosts.
@@ -99,8 +99,8 @@ class HaloPort {
   /// block that goes there: for kernels that store by themselves and then fire() what they stored. Null where
   /// there is no neighbour.
   template <class T>
-  [[nodiscard]] KOKKOS_FUNCTION RemoteGhosts<T> remote_ghosts(int view, Towards towards) const {
-    RemoteGhosts<T> ghosts;
+  [[nodiscard]] KOKKOS_FUNCTION Ghosts<T> remote_ghosts(int view, Towards towards) const {
+    Ghosts<T> ghosts;
     if (!has_neighbour(towards)) return ghosts;
     const detail::PortRegion& region = region_of(view, towards.code());
     ghosts.origin_ = region.target;
@@ -110,7 +110,7 @@ class HaloPort {
   }
   /// Those cells of `box` that the neighbour keeps, to be put without looking for them again; none where there
   /// is no neighbour.
-  [[nodiscard]] KOKKOS_FUNCTION BoundaryTile tile(int view, Towards towards, const PortBox& box) const;
+  [[nodiscard]] KOKKOS_FUNCTION Tile tile(int view, Towards towards, const Box& box) const;
 
  private:
   friend class detail::PortPlan;
@@ -123,13 +123,13 @@ class HaloPort {
   }
 
   /// Whether no neighbour keeps a cell of the box.
-  [[nodiscard]] KOKKOS_FUNCTION bool keeps_to_itself(const PortBox& box) const {
+  [[nodiscard]] KOKKOS_FUNCTION bool keeps_to_itself(const Box& box) const {
     for (int axis = 0; axis < 3; ++axis) {
       if (box.begin[axis] < inner_begin_[axis] || box.end[axis] > inner_end_[axis]) return false;
     }
     return true;
   }
-  [[nodiscard]] KOKKOS_FUNCTION std::uint32_t bit_of(const BoundaryTile& tile) const {
+  [[nodiscard]] KOKKOS_FUNCTION std::uint32_t bit_of(const Tile& tile) const {
     return tile.cells() > 0 ? 1U << static_cast<int>(tile.direction_ - directions_) : 0U;
   }
 
@@ -155,7 +155,7 @@ class HaloPort::Launch {
   /// the step before, in every direction it puts to.
   /// \return false when a credit came too late, which HaloExchange::check() reports, and after launches that failed
   template <class Team>
-  KOKKOS_FUNCTION bool put(const Team& team, int view, const PortBox& box, std::uint64_t step = 1) const;
+  KOKKOS_FUNCTION bool put(const Team& team, int view, const Box& box, std::uint64_t step = 1) const;
   /// The same for tiles: the quickest form, in launches of many steps.
   template <class Team, class... Tiles>
   KOKKOS_FUNCTION bool put_tiles(const Team& team, std::uint64_t step, const Tiles&... tiles) const;
@@ -208,7 +208,7 @@ class HaloPort::Launch {
     detail::PortDirection& direction = port_.at(towards);
     count_cells(direction, *port_.region_of(view, towards.code()).remote, direction.cells, cells, step);
   }
-  KOKKOS_FUNCTION void count(const BoundaryTile& tile, std::uint64_t step) const {
+  KOKKOS_FUNCTION void count(const Tile& tile, std::uint64_t step) const {
     if (tile.cells() > 0) count_cells(*tile.direction_, *tile.remote_, tile.all_cells_, tile.cells(), step);
   }
   /// Polls until the step's ghosts are here. \return false when the time is up

@@ -3,17 +3,19 @@
 #include <selvage/comm/context.hpp>
 #include <selvage/comm/detail/kokkos_list_mover.hpp>
 #include <selvage/comm/detail/kokkos_list_source.hpp>
-#include <selvage/comm/list_options.hpp>
 #include <selvage/comm/list_port.hpp>
+#include <selvage/comm/options.hpp>
 
 #include <Kokkos_Core.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace selvage {
 
@@ -37,6 +39,20 @@ class ListPlan;
 /// Dynamic Sparse Data Exchange" (PPoPP 2010), for unknown senders.
 class ListHalo {
  public:
+  /// How it, and a Migration, find and reach other ranks. The same on all ranks, but for the names of the neighbours.
+  struct Options {
+    /// All ranks that will ever be sent to or received from; each of them must name this rank too. This rank itself may be
+    /// listed or not. Then a rebuild exchanges messages with these ranks alone. Without this option each rebuild is collective,
+    /// to find out who sends to whom.
+    std::optional<std::vector<int>> neighbours = {};
+    /// Force peer, mpi_direct or mpi_staged for all ranks; else SELVAGE_TRANSPORT, else the first that is possible.
+    std::optional<Transport> transport = {};
+    /// Force host, stream, queue or kernel; else SELVAGE_INITIATION, else stream where it is possible. kernel: peers' kernels
+    /// signal and wait by themselves, as they do in any case where particles lie in GPU memory. queue: kernels hand the proxy
+    /// what to send over MPI, on one host too, and wait for what it brings; it needs MPI_THREAD_MULTIPLE.
+    std::optional<Initiation> initiation = {};
+  };
+
   /// A started gather or scatter_add. Give it to finish(), exactly once.
   template <class Mover>
   class [[nodiscard]] Pending;
@@ -53,10 +69,14 @@ class ListHalo {
   ///         Error{unsupported}: a forced transport or initiation that isn't possible, and why. Error{timeout}
   template <class Space, class Ids, class Ranks>
   ListHalo(const Space& space, const Context& context, std::int64_t owned, const Ids& send_ids,
-           const Ranks& send_ranks, const ListOptions& options = {})
+           const Ranks& send_ranks, const Options& options)
       : plan_(make_plan(space, context, options)) {
     rebuild(space, owned, send_ids, send_ranks);
   }
+  template <class Space, class Ids, class Ranks>
+  ListHalo(const Space& space, const Context& context, std::int64_t owned, const Ids& send_ids,
+           const Ranks& send_ranks)
+      : ListHalo(space, context, owned, send_ids, send_ranks, Options{}) {}
   ListHalo(ListHalo&&) noexcept;
   ListHalo& operator=(ListHalo&&) noexcept;
   ~ListHalo();
@@ -150,12 +170,12 @@ class ListHalo {
  private:
   template <class Space>
   static std::shared_ptr<detail::ListPlan> make_plan(const Space& space, const Context& context,
-                                                     const ListOptions& options) {
+                                                     const Options& options) {
     detail::KokkosExecutor<Space> executor(space);
     return make_plan_on(executor, context, options);
   }
   static std::shared_ptr<detail::ListPlan> make_plan_on(detail::Executor& executor, const Context& context,
-                                                        const ListOptions& options);
+                                                        const Options& options);
   void rebuild_from(detail::Executor& executor, const detail::ListSource& source, std::int64_t owned);
   [[nodiscard]] detail::ListIndex& index() const;
   void start_gather_on(detail::Executor& executor, detail::ListMover& mover);

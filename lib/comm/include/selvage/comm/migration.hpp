@@ -3,7 +3,7 @@
 #include <selvage/comm/context.hpp>
 #include <selvage/comm/detail/kokkos_list_mover.hpp>
 #include <selvage/comm/detail/kokkos_list_source.hpp>
-#include <selvage/comm/list_options.hpp>
+#include <selvage/comm/list_halo.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -30,7 +30,7 @@ class Migration {
  public:
   /// Collective over the context's ranks. \throws as ListHalo
   template <class Space>
-  Migration(const Space& space, const Context& context, const ListOptions& options = {})
+  Migration(const Space& space, const Context& context, const ListHalo::Options& options = {})
       : plan_(make_plan(space, context, options)) {}
   Migration(Migration&&) noexcept;
   Migration& operator=(Migration&&) noexcept;
@@ -77,12 +77,12 @@ class Migration {
  private:
   template <class Space>
   static std::shared_ptr<detail::ListPlan> make_plan(const Space& space, const Context& context,
-                                                     const ListOptions& options) {
+                                                     const ListHalo::Options& options) {
     detail::KokkosExecutor<Space> executor(space);
     return make_plan_on(executor, context, options);
   }
   static std::shared_ptr<detail::ListPlan> make_plan_on(detail::Executor& executor, const Context& context,
-                                                        const ListOptions& options);
+                                                        const ListHalo::Options& options);
   std::int64_t plan_from(detail::Executor& executor, const detail::ListSource& source, std::int64_t count);
   [[nodiscard]] detail::ListIndex& index() const;
   void move_on(detail::Executor& executor, detail::ListMover& mover);

@@ -24,22 +24,11 @@ enum class Transport {
   ring,         ///< through units of page-locked host memory in turn; typed transfers within a host alone
 };
 
-/// Where the slots lie that kernels write descriptors to (LeBeane, 5.3.1: in host or device memory). For kernels of
-/// host spaces both are the same memory.
-enum class QueuePlacement {
-  /// Kernels store across the bus, the service thread polls its own memory.
-  host,
-  /// Kernels store into their GPU's memory; the service thread fetches by copies on a stream of its own.
-  device,
-};
-
 [[nodiscard]] std::string_view to_string(Initiation initiation);
 [[nodiscard]] std::string_view to_string(Transport transport);
-[[nodiscard]] std::string_view to_string(QueuePlacement placement);
 /// \throws Error{input} that lists the possible texts
 [[nodiscard]] Initiation parse_initiation(std::string_view text);
 [[nodiscard]] Transport parse_transport(std::string_view text);
-[[nodiscard]] QueuePlacement parse_queue_placement(std::string_view text);
 
 /// What keeps a sender from overwriting ghosts that their owner still reads.
 enum class GhostReuse {

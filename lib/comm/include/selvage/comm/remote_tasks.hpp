@@ -34,7 +34,9 @@ class RemoteTasks {
     std::size_t payload_bytes = 4096;  ///< of a call, at most
     int slots = 4;                     ///< calls underway from one rank to another; more have to wait
   };
-  using Function = std::function<void(const TaskMessage&)>;
+  using Call = TaskPort::Call;
+  using Message = TaskPort::Message;
+  using Function = std::function<void(const Message&)>;
 
   /// Collective. \param space  whose kernels call, and where payloads land
   /// \throws Error{usage} on every rank for sizes that can't be, or that differ; as Window and CommandQueue
@@ -63,14 +65,14 @@ class RemoteTasks {
   /// call has run on the instance. Waits, on the instance, only while all slots to that rank are in use.
   /// \throws Error{usage} for a rank or an index that can't be, and for a payload that is too long or has gaps
   template <class Space, class View>
-  void call(const Space& space, int target, const TaskCall& task, const View& payload) {
+  void call(const Space& space, int target, const Call& task, const View& payload) {
     const std::uint64_t bytes = payload.span() * sizeof(typename View::value_type);
     require_possible(target, task, bytes, payload.span_is_contiguous());
     Kokkos::parallel_for("comm::call_task", Kokkos::TeamPolicy<Space>(space, 1, Kokkos::AUTO),
                          detail::CallTask{device(), target, task, payload.data(), bytes});
   }
   template <class Space>
-  void call(const Space& space, int target, const TaskCall& task) {
+  void call(const Space& space, int target, const Call& task) {
     call(space, target, task, Kokkos::View<const std::byte*, typename Space::memory_space>());
   }
   /// Enqueues a wait until all that this rank has called at `target` has run there.
@@ -113,7 +115,7 @@ class RemoteTasks {
                                                        const Context& context, const Window& window,
                                                        const detail::TaskLayout& layout);
   void require_rank(int rank) const;
-  void require_possible(int target, const TaskCall& task, std::uint64_t bytes, bool is_contiguous) const;
+  void require_possible(int target, const Call& task, std::uint64_t bytes, bool is_contiguous) const;
   void require_served_by_kernels(int source) const;
 
   detail::TaskLayout layout_;

@@ -23,12 +23,12 @@ class ShardedBuckets : public GradientBuckets {
   /// Collective over the context's communicator.
   /// \param gradients   as for GradientBuckets
   /// \param parameters  by gradient: contiguous Views of as many elements, all of one type, in the space's memory
-  /// \param update      void(const Space& instance, const Shard& shard): enqueues on the instance what updates the shard's
-  ///                    elements of the parameter from those of the gradient. Called in ready() and finish(), for the
-  ///                    same shards in every step from the first on. Must not throw
+  /// \param update      void(const Space& instance, int gradient, const ElementRange& shard): enqueues on the instance what
+  ///                    updates these elements of the parameter from those of the gradient. Called in ready() and finish(),
+  ///                    for the same shards in every step from the first on. Must not throw
   /// \throws Error{usage} as GradientBuckets, and for parameters that don't fit the gradients
   template <class Space, class View, class ParameterView, class Update>
-  ShardedBuckets(const Space& space, const Context& context, const GradientBucketsOptions& options,
+  ShardedBuckets(const Space& space, const Context& context, const Options& options,
                  const std::vector<View>& gradients, const std::vector<ParameterView>& parameters,
                  Update update)
       : GradientBuckets(space, context, options, describe_all(gradients), describe_all(parameters),

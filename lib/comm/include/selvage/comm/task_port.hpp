@@ -12,30 +12,7 @@
 
 namespace selvage {
 
-/// Which task a message starts, and with what: XTQ's command packet without addresses (LeBeane, 4.1.3).
-struct TaskCall {
-  static constexpr int most_arguments = 8;
-
-  std::uint32_t index = 0;  ///< below RemoteTasks::indices, the same for a task on all ranks
-  std::uint64_t arguments[most_arguments] = {};
-};
-
-/// What a task is given where it runs.
-struct TaskMessage {
-  int source = 0;  ///< the rank that has called
-  TaskCall call;
-  const std::byte* payload = nullptr;  ///< in this rank's memory, aligned to 128 bytes, until the task ends
-  std::uint64_t bytes = 0;
-};
-
 namespace detail {
-
-/// A call as it travels, before its payload.
-struct alignas(128) TaskPacket {
-  std::uint64_t bytes = 0;
-  TaskCall call;
-};
-static_assert(sizeof(TaskPacket) == 128);
 
 /// Where what lies in the window of a RemoteTasks; the same on all ranks. Offsets in bytes.
 struct TaskLayout {
@@ -81,25 +58,46 @@ KOKKOS_INLINE_FUNCTION std::uint64_t encode(TaskFault fault, int rank, std::uint
 /// A kernel's end of RemoteTasks: calls tasks on other ranks. Trivially copyable. One team at a time per target.
 class TaskPort {
  public:
+  /// Which task a message starts, and with what: XTQ's command packet without addresses (LeBeane, 4.1.3).
+  struct Call {
+    static constexpr int most_arguments = 8;
+
+    std::uint32_t index = 0;  ///< below RemoteTasks::indices, the same for a task on all ranks
+    std::uint64_t arguments[most_arguments] = {};
+  };
+
+  /// What a task is given where it runs.
+  struct Message {
+    int source = 0;  ///< the rank that has called
+    Call call;
+    const std::byte* payload = nullptr;  ///< in this rank's memory, aligned to 128 bytes, until the task ends
+    std::uint64_t bytes = 0;
+  };
+  /// Below the public interface: a call as it travels, before its payload.
+  struct alignas(128) Packet {
+    std::uint64_t bytes = 0;
+    Call call;
+  };
+
   /// Starts a task at `target` with a copy of the payload; all of a team call it together. Waits only while all
   /// slots to that rank are in use. \param bytes  at most RemoteTasks::Options::payload_bytes
   /// \return false, on all items, when nobody made room within the time limit; RemoteTasks::check() throws then
   template <class Team>
-  KOKKOS_FUNCTION bool call(const Team& team, int target, const TaskCall& call, const void* payload,
+  KOKKOS_FUNCTION bool call(const Team& team, int target, const Call& call, const void* payload,
                             std::uint64_t bytes) const {
     const std::uint64_t number = word(layout.made(target)) + 1;
     team.team_barrier();  // all have read what the leader is about to write
     if (number > layout.slots && !await_finished(team, target, number - layout.slots)) return false;
     std::byte* const packet = window + layout.outgoing(target, number) + detail::TaskLayout::line;
-    copy_payload(team, packet + sizeof(detail::TaskPacket), static_cast<const std::byte*>(payload), bytes);
+    copy_payload(team, packet + sizeof(Packet), static_cast<const std::byte*>(payload), bytes);
     Kokkos::single(Kokkos::PerTeam(team), [&] {
-      *reinterpret_cast<detail::TaskPacket*>(packet) = {bytes, call};
+      *reinterpret_cast<Packet*>(packet) = {bytes, call};
       word(layout.made(target)) = number;
     });
     std::byte* const slot = window + layout.incoming(rank, number);
     // The number publishes to the target: the packet and the payload.
-    const bool issued = commands.context(target).put_signal(
-        team, slot + detail::TaskLayout::line, packet, sizeof(detail::TaskPacket) + bytes,
+    const bool issued = commands.ring(target).put_signal(
+        team, slot + detail::TaskLayout::line, packet, sizeof(Packet) + bytes,
         reinterpret_cast<std::uint64_t*>(slot), number, target);
     if (!issued) report(team, detail::encode(detail::TaskFault::late_target, target, number));
     return issued;
@@ -127,7 +125,7 @@ class TaskPort {
   template <class Team>
   KOKKOS_FUNCTION bool await_finished(const Team& team, int target, std::uint64_t number) const {
     // Acquires from the target that these calls' slots are free.
-    const bool came = commands.context(target).wait_until(team, &word(layout.finished(target)), number);
+    const bool came = commands.ring(target).wait_until(team, &word(layout.finished(target)), number);
     if (!came) report(team, detail::encode(detail::TaskFault::late_target, target, number));
     return came;
   }
@@ -148,6 +146,7 @@ class TaskPort {
                          [&](std::uint64_t i) { target[i] = source[i]; });
   }
 };
+static_assert(sizeof(TaskPort::Packet) == 128);
 static_assert(std::is_trivially_copyable_v<TaskPort> && sizeof(TaskPort) <= 128, "kernels take it by value");
 
 namespace detail {
@@ -156,7 +155,7 @@ namespace detail {
 template <class... Tasks>
 struct TaskList {
   template <class Team>
-  KOKKOS_FUNCTION bool run(std::uint32_t, const Team&, const TaskMessage&) const {
+  KOKKOS_FUNCTION bool run(std::uint32_t, const Team&, const TaskPort::Message&) const {
     return false;
   }
 };
@@ -167,7 +166,7 @@ struct TaskList<First, Rest...> {
 
   /// \return whether there is such a task
   template <class Team>
-  KOKKOS_FUNCTION bool run(std::uint32_t index, const Team& team, const TaskMessage& message) const {
+  KOKKOS_FUNCTION bool run(std::uint32_t index, const Team& team, const TaskPort::Message& message) const {
     if (index > 0) return rest.run(index - 1, team, message);
     first(team, message);
     return true;
@@ -185,7 +184,7 @@ TaskList<First, Rest...> make_task_list(const First& first, const Rest&... rest)
 struct CallTask {
   TaskPort port;
   int target;
-  TaskCall call;
+  TaskPort::Call call;
   const void* payload;
   std::uint64_t bytes;
 
@@ -241,8 +240,8 @@ struct RunTask : NextTask {
   KOKKOS_FUNCTION void operator()(const Team& team) const {
     if (!is_taken()) return;
     const std::byte* const packet = port.window + port.layout.incoming(source, number()) + TaskLayout::line;
-    const auto& came = *reinterpret_cast<const TaskPacket*>(packet);
-    const TaskMessage message{source, came.call, packet + sizeof(TaskPacket), came.bytes};
+    const auto& came = *reinterpret_cast<const TaskPort::Packet*>(packet);
+    const TaskPort::Message message{source, came.call, packet + sizeof(TaskPort::Packet), came.bytes};
     if (tasks.run(came.call.index, team, message) || team.league_rank() > 0) return;
     Kokkos::single(Kokkos::PerTeam(team),
                    [&] { port.report(encode(TaskFault::no_such_task, source, came.call.index)); });
@@ -257,7 +256,7 @@ struct FinishTask : NextTask {
     team.team_barrier();  // all have read what the leader is about to write
     Kokkos::single(Kokkos::PerTeam(team), [&] { port.word(port.layout.run(source)) = finished; });
     // Publishes to the source: the task has run, its slot is free.
-    const CommandContext ring = port.commands.context(static_cast<int>(port.layout.ranks) + source);
+    const CommandPort::Ring ring = port.commands.ring(static_cast<int>(port.layout.ranks) + source);
     const bool issued = ring.put_value(team, &port.word(port.layout.finished(port.rank)), finished, source);
     if (issued) return;
     Kokkos::single(Kokkos::PerTeam(team),

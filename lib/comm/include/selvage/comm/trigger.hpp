@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 namespace selvage {
 
@@ -54,21 +55,6 @@ class Window {
   std::shared_ptr<detail::WindowOwner> owner_;  // shared only so that its type may stay incomplete here
 };
 
-/// An operation that waits for triggers.
-struct TriggeredTransfer {
-  enum class Kind { put, get };
-
-  Kind kind = Kind::put;
-  const Window* window = nullptr;  ///< at the target
-  int target = 0;                  ///< rank; the kernel may choose another (TriggerPort::fire_target)
-  /// The memory at this rank, in the window's memory space; must not change between firing and completion.
-  void* local = nullptr;
-  std::uint64_t bytes = 0;                    ///< at most, where the kernel supplies the length
-  std::uint64_t unit_bytes = 1;               ///< what TriggerPort::fire_length counts in
-  std::uint64_t offset = 0;                   ///< bytes into the target's window
-  std::optional<std::uint64_t> arrival = {};  ///< put: offset of the 64-bit word that then becomes the epoch
-};
-
 /// GPU-TN (LeBeane, ch. 6): operations are registered by the host and fired by running kernels, through
 /// device(), by one store each. A proxy thread counts triggers and starts each operation that has reached its
 /// threshold. An operation may be registered before or after its first triggers are fired.
@@ -76,6 +62,24 @@ struct TriggeredTransfer {
 /// Where MPI was not started with MPI_THREAD_MULTIPLE there is no thread: call progress() until done.
 class Triggers {
  public:
+  using Tag = TriggerPort::Tag;
+
+  /// An operation that waits for triggers.
+  struct Transfer {
+    enum class Kind { put, get };
+
+    Kind kind = Kind::put;
+    const Window* window = nullptr;  ///< at the target
+    int target = 0;                  ///< rank; the kernel may choose another (TriggerPort::fire_target)
+    /// The memory at this rank, in the window's memory space; must not change between firing and completion.
+    void* local = nullptr;
+    std::uint64_t bytes = 0;       ///< at most, where the kernel supplies the length
+    std::uint64_t unit_bytes = 1;  ///< what TriggerPort::fire_length counts in
+    std::uint64_t offset = 0;      ///< bytes into the target's window
+    std::optional<std::uint64_t> arrival =
+        {};  ///< put: offset of the 64-bit word that then becomes the epoch
+  };
+
   struct Options {
     std::uint32_t ids = 256;            ///< tags have ids below this
     std::uint64_t ring_entries = 4096;  ///< triggers underway; a power of two
@@ -103,10 +107,10 @@ class Triggers {
   /// Registers one tag, before or after it is fired; not collective.
   /// \param threshold  how many triggers fire it; 0 fires at once
   /// \throws Error{usage} for an id out of range, and for a tag that is in use
-  void add(TriggerTag tag, const TriggeredTransfer& transfer, std::uint64_t threshold);
+  void add(Tag tag, const Transfer& transfer, std::uint64_t threshold);
   /// Registers an id for all epochs: it fires once in each.
   /// \throws as add()
-  void add_for_all_epochs(std::uint32_t id, const TriggeredTransfer& transfer, std::uint64_t threshold);
+  void add_for_all_epochs(std::uint32_t id, const Transfer& transfer, std::uint64_t threshold);
 
   /// The handle with which kernels fire, as long as this lives.
   [[nodiscard]] TriggerPort device() const;
@@ -135,11 +139,19 @@ class Triggers {
 /// kernels of host spaces can't use calls that wait there.
 class CommandQueue {
  public:
+  /// Where the slots lie that kernels write descriptors to (LeBeane, 5.3.1: in host or device memory). For kernels of
+  /// host spaces both are the same memory.
+  enum class Placement {
+    /// Kernels store across the bus, the service thread polls its own memory.
+    host,
+    /// Kernels store into their GPU's memory; the service thread fetches by copies on a stream of its own.
+    device,
+  };
   struct Options {
-    int rings = 1;                                 ///< as many as teams use it at a time
-    std::uint64_t slots = 64;                      ///< per ring, a power of two
-    int service_threads = 1;                       ///< rings are dealt out to them in turn
-    std::optional<QueuePlacement> placement = {};  ///< force one; else SELVAGE_QUEUE_PLACEMENT, else host
+    int rings = 1;                            ///< as many as teams use it at a time
+    std::uint64_t slots = 64;                 ///< per ring, a power of two
+    int service_threads = 1;                  ///< rings are dealt out to them in turn
+    std::optional<Placement> placement = {};  ///< force one; else SELVAGE_QUEUE_PLACEMENT, else host
   };
 
   /// Collective. \param space  whose kernels will use it
@@ -168,5 +180,9 @@ class CommandQueue {
                const Options& options);
   std::shared_ptr<detail::CommandOwner> owner_;  // shared only so that its type may stay incomplete here
 };
+
+[[nodiscard]] std::string_view to_string(CommandQueue::Placement placement);
+/// \throws Error{input} that lists the possible texts
+[[nodiscard]] CommandQueue::Placement parse_queue_placement(std::string_view text);
 
 }  // namespace selvage

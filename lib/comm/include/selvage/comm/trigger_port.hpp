@@ -9,16 +9,6 @@
 
 namespace selvage {
 
-/// Names one firing of one registered operation: the epoch is part of the tag, so that a tag is never used
-/// twice and a trigger that comes late can't fire a later message. 16 bits of either travel. Epochs begin with
-/// 1; up to epochs_in_flight of one id may be underway at a time, since teams of a kernel may run ahead.
-struct TriggerTag {
-  static constexpr std::uint64_t epochs_in_flight = 4;
-
-  std::uint32_t id = 0;
-  std::uint64_t epoch = 1;
-};
-
 namespace detail {
 
 /// What a trigger carries beside its tag.
@@ -65,35 +55,45 @@ struct TriggerWord {
 /// as many as teams; mixed: fire() of a tag per k items, k; leaderless: fire() of one tag, as many as items.
 class TriggerPort {
  public:
+  /// Names one firing of one registered operation: the epoch is part of the tag, so that a tag is never used
+  /// twice and a trigger that comes late can't fire a later message. 16 bits of either travel. Epochs begin with
+  /// 1; up to epochs_in_flight of one id may be underway at a time, since teams of a kernel may run ahead.
+  struct Tag {
+    static constexpr std::uint64_t epochs_in_flight = 4;
+
+    std::uint32_t id = 0;
+    std::uint64_t epoch = 1;
+  };
+
   /// Counts `count` (below 2^28) for the tag. What this item stored before, and what it saw of other items'
   /// stores through a team barrier, is in the message when it is the one that reaches the threshold.
   /// \return false when the ring stayed full until the time limit; the trigger is lost then, and Triggers
   ///         says so. Others, also behind it, are not
-  KOKKOS_FUNCTION bool fire(TriggerTag tag, std::uint32_t count = 1) const {
+  KOKKOS_FUNCTION bool fire(Tag tag, std::uint32_t count = 1) const {
     return push(detail::TriggerKind::count, tag, count);
   }
   /// Also adds to the length of the message, which the kernel knows better than who registered it (LeBeane,
   /// 6.1.4). In the units and up to the length of the registration.
-  KOKKOS_FUNCTION bool fire_length(TriggerTag tag, std::uint32_t units) const {
+  KOKKOS_FUNCTION bool fire_length(Tag tag, std::uint32_t units) const {
     return push(detail::TriggerKind::length, tag, units);
   }
   /// Also chooses the rank that the message goes to.
-  KOKKOS_FUNCTION bool fire_target(TriggerTag tag, std::uint32_t rank) const {
+  KOKKOS_FUNCTION bool fire_target(Tag tag, std::uint32_t rank) const {
     return push(detail::TriggerKind::target, tag, rank);
   }
   /// Team barrier, then one trigger: the stores of the whole team are in the message. All of a team call it.
   template <class Team>
-  KOKKOS_FUNCTION void fire_team(const Team& team, TriggerTag tag) const {
+  KOKKOS_FUNCTION void fire_team(const Team& team, Tag tag) const {
     team.team_barrier();
     Kokkos::single(Kokkos::PerTeam(team), [&] { static_cast<void>(fire(tag)); });
   }
 
   /// Whether the operation has let go of its buffer (put, send) or filled it (get, receive) in this epoch.
-  [[nodiscard]] KOKKOS_FUNCTION bool is_complete(TriggerTag tag) const {
+  [[nodiscard]] KOKKOS_FUNCTION bool is_complete(Tag tag) const {
     return detail::HasReached{completed + completed_index(tag), tag.epoch}();
   }
   /// Polls is_complete(). \return false when the time has run out
-  [[nodiscard]] KOKKOS_FUNCTION bool wait_complete(TriggerTag tag) const {
+  [[nodiscard]] KOKKOS_FUNCTION bool wait_complete(Tag tag) const {
     return detail::poll_until(detail::HasReached{completed + completed_index(tag), tag.epoch}, timeout_ns);
   }
 
@@ -106,8 +106,8 @@ class TriggerPort {
 
   static constexpr std::uint64_t words_per_line = 16;  ///< 128 bytes
   /// Epochs that may be underway together have words of their own: they may complete in any order.
-  [[nodiscard]] KOKKOS_FUNCTION static std::uint64_t completed_index(TriggerTag tag) {
-    return tag.id * words_per_line + tag.epoch % TriggerTag::epochs_in_flight;
+  [[nodiscard]] KOKKOS_FUNCTION static std::uint64_t completed_index(Tag tag) {
+    return tag.id * words_per_line + tag.epoch % Tag::epochs_in_flight;
   }
 
   /// As many slots may be given up for want of room; then the ring refuses what finds it full.
@@ -124,7 +124,7 @@ class TriggerPort {
   std::uint64_t timeout_ns = 0;
 
  private:
-  KOKKOS_FUNCTION bool push(detail::TriggerKind kind, TriggerTag tag, std::uint32_t argument) const {
+  KOKKOS_FUNCTION bool push(detail::TriggerKind kind, Tag tag, std::uint32_t argument) const {
     const std::uint64_t slot = detail::count_in(*head, 1) - 1;
     if (!wait_for_room(slot)) {
       give_up(slot);

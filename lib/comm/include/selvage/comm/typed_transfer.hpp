@@ -21,32 +21,6 @@ namespace detail {
 class TransferPlan;
 }
 
-/// This rank's end of a transfer: the elements of a Datatype in a View, to or from one rank.
-struct TransferEnd {
-  int rank = 0;          ///< the other end's; may be this rank itself
-  detail::Field memory;  ///< a View with its type taken off
-  Datatype datatype;     ///< displacement 0 is the View's first element
-};
-
-template <class View>
-[[nodiscard]] TransferEnd transfer_end(int rank, const View& view, const Datatype& datatype) {
-  return {rank, detail::describe_view(view), datatype};
-}
-
-/// How a TypedTransfer moves its elements. Partners pass the same transport and initiation, or the constructor throws
-/// Error{usage}; what is forced and isn't possible is Error{unsupported}.
-struct TransferOptions {
-  /// Force peer, ring, mpi_direct or mpi_staged for all partners. Else the first of them that is possible: on hosts ring
-  /// before peer for elements that lie scattered, in GPU memory never ring.
-  std::optional<Transport> transport = {};
-  /// Force `queue`: a service thread of this rank then sends and receives the packed elements, over peer, mpi_direct or
-  /// mpi_staged, and on a GPU no call waits for the GPU. Else the caller starts them: as `stream` where the transport can be
-  /// enqueued, from the `host` after a fence where it can't.
-  std::optional<Initiation> initiation = {};
-  /// Of ring: how much this rank receives at a time; 0: 256 KB where a View of the pair lies in GPU memory, else 32 KB.
-  std::size_t ring_unit_bytes = 0;
-};
-
 /// Typed messages between ranks, planned once: what MPI_Send_init and MPI_Recv_init do with derived datatypes,
 /// for a fixed set of partners.
 ///
@@ -62,6 +36,27 @@ struct TransferOptions {
 /// at the same address, as long as the TypedTransfer lives.
 class TypedTransfer {
  public:
+  /// This rank's end of a transfer: the elements of a Datatype in a View, to or from one rank.
+  struct End {
+    int rank = 0;          ///< the other end's; may be this rank itself
+    detail::Field memory;  ///< a View with its type taken off
+    Datatype datatype;     ///< displacement 0 is the View's first element
+  };
+
+  /// How a TypedTransfer moves its elements. Partners pass the same transport and initiation, or the constructor throws
+  /// Error{usage}; what is forced and isn't possible is Error{unsupported}.
+  struct Options {
+    /// Force peer, ring, mpi_direct or mpi_staged for all partners. Else the first of them that is possible: on hosts ring
+    /// before peer for elements that lie scattered, in GPU memory never ring.
+    std::optional<Transport> transport = {};
+    /// Force `queue`: a service thread of this rank then sends and receives the packed elements, over peer, mpi_direct or
+    /// mpi_staged, and on a GPU no call waits for the GPU. Else the caller starts them: as `stream` where the transport can be
+    /// enqueued, from the `host` after a fence where it can't.
+    std::optional<Initiation> initiation = {};
+    /// Of ring: how much this rank receives at a time; 0: 256 KB where a View of the pair lies in GPU memory, else 32 KB.
+    std::size_t ring_unit_bytes = 0;
+  };
+
   /// Collective over the context's ranks; ranks without ends take part. Ends that no rank matches end as
   /// Error{timeout} that names it.
   /// \param space  where copies run; the instance is only used during the call
@@ -69,9 +64,13 @@ class TypedTransfer {
   ///         their View, ranks that don't exist, options that differ between partners; Error{unsupported}: a forced transport
   ///         or initiation that isn't possible
   template <class Space>
-  TypedTransfer(const Space& space, const Context& context, const std::vector<TransferEnd>& sends,
-                const std::vector<TransferEnd>& receives, const TransferOptions& options = {})
+  TypedTransfer(const Space& space, const Context& context, const std::vector<End>& sends,
+                const std::vector<End>& receives, const Options& options)
       : plan_(make_plan(detail::KokkosExecutor<Space>(space), context, sends, receives, options)) {}
+  template <class Space>
+  TypedTransfer(const Space& space, const Context& context, const std::vector<End>& sends,
+                const std::vector<End>& receives)
+      : TypedTransfer(space, context, sends, receives, Options{}) {}
   TypedTransfer(TypedTransfer&&) noexcept;
   TypedTransfer& operator=(TypedTransfer&&) noexcept;
   ~TypedTransfer();
@@ -105,13 +104,18 @@ class TypedTransfer {
  private:
   static std::shared_ptr<detail::TransferPlan> make_plan(const detail::Executor& executor,
                                                          const Context& context,
-                                                         const std::vector<TransferEnd>& sends,
-                                                         const std::vector<TransferEnd>& receives,
-                                                         const TransferOptions& options);
+                                                         const std::vector<End>& sends,
+                                                         const std::vector<End>& receives,
+                                                         const Options& options);
   void start_on(detail::Executor& executor);
   void finish_on(detail::Executor& executor);
 
   std::shared_ptr<detail::TransferPlan> plan_;  // shared only so that its type may stay incomplete here
 };
+
+template <class View>
+[[nodiscard]] TypedTransfer::End transfer_end(int rank, const View& view, const Datatype& datatype) {
+  return {rank, detail::describe_view(view), datatype};
+}
 
 }  // namespace selvage

@@ -31,7 +31,7 @@ std::vector<T> broadcast(ContextState& context, const std::vector<T>& values) {
 
 }  // namespace
 
-BucketPlan::BucketPlan(std::shared_ptr<ContextState> context, const GradientBucketsOptions& options,
+BucketPlan::BucketPlan(std::shared_ptr<ContextState> context, const GradientBuckets::Options& options,
                        BucketParts&& parts)
     : context_(std::move(context)),
       options_(options),
@@ -312,7 +312,7 @@ void BucketPlan::update(const Bucket& bucket, const ElementRange& own) const {
     const std::int64_t begin = std::max(own.begin, offset);
     const std::int64_t end =
         std::min(own.begin + own.count, offset + parts_.gradients[static_cast<std::size_t>(gradient)].count);
-    if (begin < end) parts_.update->apply({gradient, begin - offset, end - begin});
+    if (begin < end) parts_.update->apply(gradient, {begin - offset, end - begin});
   }
 }
 
@@ -329,8 +329,8 @@ void BucketPlan::check() const {
   }
 }
 
-std::vector<BucketReport> BucketPlan::report() const {
-  std::vector<BucketReport> reports;
+std::vector<GradientBuckets::Report> BucketPlan::report() const {
+  std::vector<GradientBuckets::Report> reports;
   for (int number = 0; number < static_cast<int>(buckets_.size()); ++number) {
     const Bucket& bucket = buckets_[static_cast<std::size_t>(number)];
     const BucketTimeline::Times times = parts_.timeline->times(number);

@@ -20,7 +20,7 @@ enum class BucketStage { reducing, gathering, done };
 class BucketPlan {
  public:
   /// Collective; throws what GradientBuckets' constructor says.
-  BucketPlan(std::shared_ptr<ContextState> context, const GradientBucketsOptions& options,
+  BucketPlan(std::shared_ptr<ContextState> context, const GradientBuckets::Options& options,
              BucketParts&& parts);
 
   [[nodiscard]] int gradients() const { return static_cast<int>(parts_.gradients.size()); }
@@ -28,7 +28,7 @@ class BucketPlan {
   [[nodiscard]] std::span<const int> finish_all_but_last(const Executor& compute);
   void finish(Executor& compute);
   void check() const;
-  [[nodiscard]] std::vector<BucketReport> report() const;
+  [[nodiscard]] std::vector<GradientBuckets::Report> report() const;
   [[nodiscard]] std::string explain() const;
   [[nodiscard]] PublicCall public_call() const { return context_->public_call(); }
 
@@ -72,7 +72,7 @@ class BucketPlan {
 
   std::shared_ptr<ContextState> context_;
   FirstError error_;
-  GradientBucketsOptions options_;
+  GradientBuckets::Options options_;
   BucketParts parts_;
   std::vector<Bucket> buckets_;
   std::vector<int> bucket_of_;    ///< by gradient

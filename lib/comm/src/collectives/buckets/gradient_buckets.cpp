@@ -6,7 +6,7 @@
 namespace selvage {
 
 std::shared_ptr<detail::BucketPlan> GradientBuckets::make_plan(const Context& context,
-                                                               const GradientBucketsOptions& options,
+                                                               const GradientBuckets::Options& options,
                                                                detail::BucketParts&& parts) {
   const auto call = context.state()->public_call();
   return detail::make_on_device<detail::BucketPlan>(context.device(), context.state(), options,
@@ -38,7 +38,7 @@ void GradientBuckets::check() const {
   const auto call = plan_->public_call();
   plan_->check();
 }
-std::vector<BucketReport> GradientBuckets::report() const {
+std::vector<GradientBuckets::Report> GradientBuckets::report() const {
   const auto call = plan_->public_call();
   return plan_->report();
 }

@@ -19,7 +19,7 @@ constexpr std::string_view tiles_construction = "the construction of a TiledAllr
 }  // namespace
 
 TilePlan::TilePlan(std::shared_ptr<ContextState> context, const Executor& executor,
-                   const TiledAllreduceOptions& options, const Elements& elements)
+                   const TiledAllreduce::Options& options, const Elements& elements)
     : context_(std::move(context)),
       options_(options),
       elements_(elements),
@@ -93,8 +93,8 @@ TileParts TilePlan::parts(const Executor& executor) const {
                      tiles_construction)};
 }
 
-TilePort TilePlan::port() const {
-  TilePort port;
+TiledAllreduce::Port TilePlan::port() const {
+  TiledAllreduce::Port port;
   port.count_ = elements_.count;
   port.tile_elements_ = options_.tile_elements;
   port.rank_ = context_->rank();

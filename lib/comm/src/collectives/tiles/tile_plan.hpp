@@ -16,12 +16,12 @@ class TilePlan {
  public:
   /// Collective; throws what TiledAllreduce's constructor says.
   TilePlan(std::shared_ptr<ContextState> context, const Executor& executor,
-           const TiledAllreduceOptions& options, const Elements& elements);
+           const TiledAllreduce::Options& options, const Elements& elements);
   TilePlan(const TilePlan&) = delete;
   TilePlan& operator=(const TilePlan&) = delete;
   ~TilePlan();
 
-  [[nodiscard]] TilePort port() const;
+  [[nodiscard]] TiledAllreduce::Port port() const;
   void start(Executor& executor);
   void finish(Executor& executor);
   void check() const;
@@ -35,7 +35,7 @@ class TilePlan {
   [[nodiscard]] TileParts parts(const Executor& executor) const;
 
   std::shared_ptr<ContextState> context_;
-  TiledAllreduceOptions options_;
+  TiledAllreduce::Options options_;
   Elements elements_;
   std::unique_ptr<TileRunner> tiles_;
   std::unique_ptr<CollectivePlan> whole_;  ///< where tiles can't be combined one by one

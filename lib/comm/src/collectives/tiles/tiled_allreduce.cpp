@@ -7,7 +7,7 @@ namespace selvage {
 
 std::shared_ptr<detail::TilePlan> TiledAllreduce::make_plan(const detail::Executor& executor,
                                                             const Context& context,
-                                                            const TiledAllreduceOptions& options,
+                                                            const TiledAllreduce::Options& options,
                                                             const detail::Elements& elements) {
   const auto call = context.state()->public_call();
   return detail::make_on_device<detail::TilePlan>(context.device(), context.state(), executor, options,
@@ -18,7 +18,7 @@ TiledAllreduce::TiledAllreduce(TiledAllreduce&&) noexcept = default;
 TiledAllreduce& TiledAllreduce::operator=(TiledAllreduce&&) noexcept = default;
 TiledAllreduce::~TiledAllreduce() = default;
 
-TilePort TiledAllreduce::device() const {
+TiledAllreduce::Port TiledAllreduce::device() const {
   return plan_->port();
 }
 void TiledAllreduce::start_on(detail::Executor& executor) {

@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(threads) start_kernel(MessageProgram program, 
 /// Each epoch has its own word for completion.
 __device__ std::uint64_t last_completed(const MessagePort& port, std::uint32_t message) {
   std::uint64_t last = 0;
-  for (std::uint64_t epoch = 0; epoch < TriggerTag::epochs_in_flight; ++epoch) {
+  for (std::uint64_t epoch = 0; epoch < TriggerPort::Tag::epochs_in_flight; ++epoch) {
     const std::uint64_t seen = acquire_word(port.completed[TriggerPort::completed_index({message, epoch})]);
     if (seen > last) last = seen;
   }
@@ -30,7 +30,7 @@ __device__ std::uint64_t last_completed(const MessagePort& port, std::uint32_t m
 
 __device__ void report_late(const MessageProgram& program, std::uint32_t message) {
   if (atomicExch(program.failed, 1) != 0) return;
-  const TriggerTag tag{message, program.port.uses[message]};
+  const TriggerPort::Tag tag{message, program.port.uses[message]};
   program.late->message = message;
   program.late->wanted = tag.epoch;
   program.late->seen = last_completed(program.port, message);

@@ -20,14 +20,14 @@ class ShardUpdate {
   ShardUpdate& operator=(const ShardUpdate&) = delete;
   virtual ~ShardUpdate() = default;
 
-  virtual void apply(const Shard& shard) = 0;
+  virtual void apply(int gradient, const ElementRange& shard) = 0;
 };
 
 template <class Space, class Update>
 class UpdateOnSpace final : public ShardUpdate {
  public:
   UpdateOnSpace(const Space& space, Update update) : space_(space), update_(std::move(update)) {}
-  void apply(const Shard& shard) override { update_(space_, shard); }
+  void apply(int gradient, const ElementRange& shard) override { update_(space_, gradient, shard); }
 
  private:
   Space space_;

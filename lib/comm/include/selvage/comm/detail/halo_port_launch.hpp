@@ -24,8 +24,8 @@ KOKKOS_INLINE_FUNCTION HaloPort::Launch HaloPort::wait_only() const {
   return Launch(*this, state_->epoch, true);
 }
 
-KOKKOS_INLINE_FUNCTION BoundaryTile HaloPort::tile(int view, Towards towards, const PortBox& box) const {
-  BoundaryTile tile;
+KOKKOS_INLINE_FUNCTION HaloPort::Tile HaloPort::tile(int view, Towards towards, const Box& box) const {
+  Tile tile;
   if (!has_neighbour(towards)) return tile;
   tile.direction_ = &at(towards);
   const detail::PortRegion& region = region_of(view, towards.code());
@@ -36,7 +36,7 @@ KOKKOS_INLINE_FUNCTION BoundaryTile HaloPort::tile(int view, Towards towards, co
 }
 
 template <class Team>
-KOKKOS_FUNCTION bool HaloPort::Launch::put(const Team& team, int view, const PortBox& box,
+KOKKOS_FUNCTION bool HaloPort::Launch::put(const Team& team, int view, const Box& box,
                                            std::uint64_t step) const {
   if (port_.keeps_to_itself(box)) return true;
   if (!may_put_) return false;
@@ -88,7 +88,7 @@ KOKKOS_FUNCTION void HaloPort::Launch::fire_tiles(const Team& team, std::uint64_
   // Threads of different warps: each release waits for this team's stores to be performed.
   constexpr int warp = 32;
   int releasing = 0;
-  const auto release = [&](const BoundaryTile& tile) {
+  const auto release = [&](const Tile& tile) {
     if (tile.cells() > 0 && team.team_rank() == releasing % team.team_size()) {
       Kokkos::single(Kokkos::PerThread(team), [&] {
         count_cells(*tile.direction_, *tile.remote_, tile.all_cells_, tile.cells(), step);

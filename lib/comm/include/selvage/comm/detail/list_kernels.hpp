@@ -151,7 +151,7 @@ struct PutParticles {
 /// 5.3.1). In this order: who has received has sent, so that the host's own messages come later.
 KOKKOS_INLINE_FUNCTION void queue_messages(const ListProgram& program, const ListPeer& peer,
                                            const ListHeader& header, std::uint64_t epoch) {
-  const CommandContext ring = program.commands->context(peer.ring);
+  const CommandPort::Ring ring = program.commands->ring(peer.ring);
   const std::int64_t bytes = list_header_bytes + header.entries * header.particle_bytes;
   Command command;
   command.kind = CommandKind::send;
