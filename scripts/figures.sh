@@ -20,7 +20,7 @@ SELVAGE_BENCHMARKS the programs that measure (default: $all_benchmarks).
 EOF
 }
 
-all_benchmarks="selvage-topo bench_latency bench_tasks bench_copies bench_halo bench_list_halo bench_layouts bench_allreduce bench_overlap bench_heat bench_stencil bench_jacobi bench_md bench_lammps bench_sgd"
+all_benchmarks="selvage-topo bench_latency bench_tasks bench_copies bench_halo bench_list_halo bench_layouts bench_allreduce bench_stages bench_overlap bench_heat bench_stencil bench_jacobi bench_md bench_lammps bench_sgd"
 read -ra benchmarks <<<"${SELVAGE_BENCHMARKS:-$all_benchmarks}"
 is_wanted() { [[ " ${benchmarks[*]} " == *" $1 "* ]]; }
 
@@ -149,6 +149,7 @@ measure_host() {
   # Those too that combine in another order than by rank.
   SELVAGE_ALLREDUCE_REORDERING=yes measure bench_allreduce "" 2 3 4
   SELVAGE_ALLREDUCE_REORDERING=yes SELVAGE_LOGICAL_HOSTS=2x2 measure bench_allreduce -hosts2x2 4
+  measure bench_stages "" 4 8
   measure bench_heat "" 1 2 4 8
   measure bench_stencil "" 1
   for benchmark in bench_jacobi bench_md bench_sgd; do measure "$benchmark" "" 1 2; done
