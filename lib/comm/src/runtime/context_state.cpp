@@ -75,7 +75,7 @@ ContextState::ContextState(MPI_Comm comm, int device, std::any space, ContextOpt
   check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
   try {
-    find_out();
+    detect_and_probe();
   } catch (...) {
     // The destructor is not called. After a time-out, ranks that come late may still match this rank's calls.
     if (all_part_in_order()) free_communicators();
@@ -83,7 +83,7 @@ ContextState::ContextState(MPI_Comm comm, int device, std::any space, ContextOpt
   }
 }
 
-void ContextState::find_out() {
+void ContextState::detect_and_probe() {
   all_or_none(context_construction, [&] { check_settings(options_); });
   threads_refusal_ = why_no_service_threads(options_.service_threads);
   tags_.emplace(largest_tag(comm_));

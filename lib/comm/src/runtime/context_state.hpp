@@ -188,7 +188,7 @@ class ContextState {
 
   [[nodiscard]] MPI_Comm duplicate(MPI_Comm comm);
   /// Collective: checks the settings, then detects and probes the machine.
-  void find_out();
+  void detect_and_probe();
   void free_communicators() noexcept;
   void probe_mappings();
   void wait_request(MPI_Request& request, const std::function<std::string()>& what);
