@@ -107,11 +107,10 @@ struct WaitAndGet : Talk {
   }
 };
 
-/// How many threads serve the rings, and where those lie. Between host spaces' kernels and a service thread
-/// there is but one memory, so that placements differ on GPUs alone.
+/// How many threads serve the rings, and where those lie: for kernels of host spaces there is but one memory.
 struct Service {
   int threads;
-  CommandQueue::Placement placement;
+  bool slots_on_device;
 };
 
 class CommandQueueTest : public testing::TestWithParam<Service> {
@@ -120,7 +119,7 @@ class CommandQueueTest : public testing::TestWithParam<Service> {
     return {.rings = teams_per_launch,
             .slots = slots,
             .service_threads = GetParam().threads,
-            .placement = GetParam().placement};
+            .slots_on_device = GetParam().slots_on_device};
   }
   [[nodiscard]] Talk talk(const CommandQueue& queue, const Context& context, const Window& window, int round,
                           int words) const {
@@ -158,7 +157,7 @@ TEST_P(CommandQueueTest, CarriesPutsGetsValuesAndSignals) {
   const Context context(MPI_COMM_WORLD);
   const Window window(space_, context, teams_per_launch * words_per_team * word);
   CommandQueue queue(space_, context, window, options(4));
-  EXPECT_EQ(queue.device().is_fetched, !on_host && GetParam().placement == CommandQueue::Placement::device);
+  EXPECT_EQ(queue.device().is_fetched, !on_host && GetParam().slots_on_device);
   expect_rounds_arrive(queue, context, window);
 }
 
@@ -229,15 +228,19 @@ TEST_P(CommandQueueTest, GoesOnWithAnotherKernelsCommands) {
 }
 
 std::string name_of_service(const testing::TestParamInfo<Service>& tested) {
-  return std::to_string(tested.param.threads) + "_" + std::string(to_string(tested.param.placement));
+  return std::to_string(tested.param.threads) + "_" + (tested.param.slots_on_device ? "device" : "host");
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    ServiceThreads, CommandQueueTest,
-    testing::Values(Service{1, CommandQueue::Placement::host}, Service{2, CommandQueue::Placement::host},
-                    Service{4, CommandQueue::Placement::host}, Service{1, CommandQueue::Placement::device},
-                    Service{2, CommandQueue::Placement::device}, Service{4, CommandQueue::Placement::device}),
-    name_of_service);
+std::vector<Service> services() {
+  std::vector<Service> all;
+  for (const int threads : {1, 2, 4}) {
+    all.push_back({threads, false});
+    if (!on_host) all.push_back({threads, true});
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(ServiceThreads, CommandQueueTest, testing::ValuesIn(services()), name_of_service);
 
 /// SELVAGE_QUEUE_PLACEMENT decides where the options leave it open.
 TEST(QueuePlacements, FollowTheEnvironmentUnlessForced) {
@@ -250,7 +253,7 @@ TEST(QueuePlacements, FollowTheEnvironmentUnlessForced) {
   EXPECT_FALSE(is_fetched({}));
   const ScopedVariable placement("SELVAGE_QUEUE_PLACEMENT", "device");
   EXPECT_EQ(is_fetched({}), !on_host);
-  EXPECT_FALSE(is_fetched({.placement = CommandQueue::Placement::host}));
+  EXPECT_FALSE(is_fetched({.slots_on_device = false}));
   const ScopedVariable mistyped("SELVAGE_QUEUE_PLACEMENT", "gpu");
   EXPECT_EQ(message_on_all_ranks(ErrorKind::input, [&] { static_cast<void>(is_fetched({})); }),
             "SELVAGE_QUEUE_PLACEMENT=gpu: \"gpu\" is no queue placement: there are host, device");

@@ -1,7 +1,6 @@
 #include <selvage/comm/allreduce_options.hpp>
 #include <selvage/comm/box.hpp>
 #include <selvage/comm/options.hpp>
-#include <selvage/comm/trigger.hpp>
 #include <selvage/error.hpp>
 
 #include <gtest/gtest.h>
@@ -30,10 +29,6 @@ TEST(Options, AreReadAsTheyAreWritten) {
        {Initiation::host, Initiation::stream, Initiation::queue, Initiation::kernel}) {
     EXPECT_EQ(parse_initiation(to_string(initiation)), initiation);
   }
-  for (const CommandQueue::Placement placement :
-       {CommandQueue::Placement::host, CommandQueue::Placement::device}) {
-    EXPECT_EQ(parse_queue_placement(to_string(placement)), placement);
-  }
   for (const AllreduceAlgorithm algorithm :
        {AllreduceAlgorithm::one_shot, AllreduceAlgorithm::one_shot_ll128, AllreduceAlgorithm::two_shot,
         AllreduceAlgorithm::two_shot_ll128, AllreduceAlgorithm::two_shot_push,
@@ -60,8 +55,6 @@ TEST(Options, ListWhatThereIsForAnUnknownName) {
   EXPECT_EQ(initiation.kind(), ErrorKind::input);
   EXPECT_EQ(initiation.message(), "\"Host\" is no initiation: there are host, stream, queue, kernel");
   EXPECT_EQ(thrown_by([] { static_cast<void>(parse_transport("")); }).kind(), ErrorKind::input);
-  EXPECT_EQ(thrown_by([] { static_cast<void>(parse_queue_placement("gpu")); }).message(),
-            "\"gpu\" is no queue placement: there are host, device");
 }
 
 TEST(Width, IsOneNumberOrASidePerAxis) {

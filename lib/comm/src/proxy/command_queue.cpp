@@ -16,9 +16,8 @@ namespace {
 /// The largest number of commands taken from one ring before the next ring is served.
 constexpr int commands_per_turn = 8;
 
-CommandQueue::Placement placement_of(const std::optional<CommandQueue::Placement>& forced) {
-  if (forced) return *forced;
-  return queue_placement_from_environment().value_or(CommandQueue::Placement::host);
+bool lie_on_device(const std::optional<bool>& forced) {
+  return forced ? *forced : slots_on_device_from_environment().value_or(false);
 }
 
 /// The value of the arrival counter, or of the flags of a message.
@@ -212,7 +211,7 @@ CommandRings::CommandRings(ContextState& context, const Executor& executor, cons
 
 void CommandRings::allocate(const Executor& executor, const Sizes& sizes) {
   // Read on hosts too, so that errors in it are found there.
-  const bool is_device = placement_of(sizes.placement) == CommandQueue::Placement::device;
+  const bool is_device = lie_on_device(sizes.slots_on_device);
   port_.is_fetched = is_device && !executor.runs_on_host();
   const std::uint64_t line_bytes = CommandPort::words_per_line * sizeof(std::uint64_t);
   const std::uint64_t slot_bytes = sizes.rings * sizes.capacity * sizeof(Command);

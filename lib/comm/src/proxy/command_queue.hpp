@@ -4,7 +4,6 @@
 #include "proxy.hpp"
 
 #include <selvage/comm/command_port.hpp>
-#include <selvage/comm/trigger.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -95,7 +94,7 @@ class CommandRings {
     std::uint64_t capacity = 64;
     int service_threads = 1;
     MemoryKind message_memory = MemoryKind::host;  ///< where messages to mapped memory are copied
-    std::optional<CommandQueue::Placement> placement = {};
+    std::optional<bool> slots_on_device = {};      ///< as of CommandQueue::Options
   };
   /// With a window all ranks must call it in the same order, because it takes message tags.
   /// \param window  null: the rings carry messages only

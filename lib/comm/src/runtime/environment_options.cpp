@@ -37,6 +37,12 @@ std::optional<Value> parsed(const char* variable, Value (*parse)(std::string_vie
   }
 }
 
+bool is_device(std::string_view text) {
+  if (text != "host" && text != "device")
+    throw Error(ErrorKind::input, fmt::format("\"{}\" is no queue placement: there are host, device", text));
+  return text == "device";
+}
+
 template <class Choice>
 Forced<Choice> forced(std::string_view name, const std::optional<Choice>& own,
                       const std::optional<Choice>& by_variable, const char* variable,
@@ -64,15 +70,15 @@ Forced<Initiation> forced_initiation(const std::optional<Initiation>& own, const
   return forced("initiation", own, parsed("SELVAGE_INITIATION", parse_initiation), "SELVAGE_INITIATION",
                 options.initiation);
 }
-std::optional<CommandQueue::Placement> queue_placement_from_environment() {
-  return parsed("SELVAGE_QUEUE_PLACEMENT", parse_queue_placement);
+std::optional<bool> slots_on_device_from_environment() {
+  return parsed("SELVAGE_QUEUE_PLACEMENT", is_device);
 }
 
 void check_settings(const ContextOptions& options) {
   static_cast<void>(time_limits(options));
   static_cast<void>(forced_transport({}, options));
   static_cast<void>(forced_initiation({}, options));
-  static_cast<void>(queue_placement_from_environment());
+  static_cast<void>(slots_on_device_from_environment());
   static_cast<void>(read_allreduce_request({}, CollectiveKind::allreduce, true));
   static_cast<void>(environment_switch("SELVAGE_GRID_REORDER"));
   static_cast<void>(environment_switch("SELVAGE_GPU_AWARE_MPI"));

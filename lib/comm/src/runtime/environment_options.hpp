@@ -2,7 +2,6 @@
 
 #include <selvage/comm/context_options.hpp>
 #include <selvage/comm/options.hpp>
-#include <selvage/comm/trigger.hpp>
 
 #include <chrono>
 #include <optional>
@@ -33,7 +32,8 @@ struct TimeLimits {
                                                  const ContextOptions& options);
 [[nodiscard]] Forced<Initiation> forced_initiation(const std::optional<Initiation>& own,
                                                    const ContextOptions& options);
-[[nodiscard]] std::optional<CommandQueue::Placement> queue_placement_from_environment();
+/// Whether command queues keep their slots in GPU memory, see CommandQueue::Options.
+[[nodiscard]] std::optional<bool> slots_on_device_from_environment();
 
 /// Reads every variable of the library that holds no file's name, and a Context's options, so that a bad one is found when a
 /// Context is made, and not by the first object that it matters to.

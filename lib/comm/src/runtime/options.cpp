@@ -2,7 +2,6 @@
 #include <selvage/comm/detail/flow.hpp>
 #include <selvage/comm/elements.hpp>
 #include <selvage/comm/options.hpp>
-#include <selvage/comm/trigger.hpp>
 #include <selvage/error.hpp>
 
 #include <fmt/format.h>
@@ -29,9 +28,6 @@ constexpr std::array transports{
     std::pair{Transport::peer, "peer"sv}, std::pair{Transport::copy_engine, "copy_engine"sv},
     std::pair{Transport::mpi_direct, "mpi_direct"sv}, std::pair{Transport::mpi_staged, "mpi_staged"sv},
     std::pair{Transport::ring, "ring"sv}};
-
-constexpr std::array placements{std::pair{CommandQueue::Placement::host, "host"sv},
-                                std::pair{CommandQueue::Placement::device, "device"sv}};
 
 constexpr std::array element_types{
     std::pair{detail::ElementType::fp64, "fp64"sv},     std::pair{detail::ElementType::fp32, "fp32"sv},
@@ -87,9 +83,6 @@ std::string_view to_string(Initiation initiation) {
 std::string_view to_string(Transport transport) {
   return name_in(transports, transport);
 }
-std::string_view to_string(CommandQueue::Placement placement) {
-  return name_in(placements, placement);
-}
 std::string_view detail::to_string(ElementType type) {
   return name_in(element_types, type);
 }
@@ -113,9 +106,6 @@ Initiation parse_initiation(std::string_view text) {
 }
 Transport parse_transport(std::string_view text) {
   return value_in(transports, text, "transport");
-}
-CommandQueue::Placement parse_queue_placement(std::string_view text) {
-  return value_in(placements, text, "queue placement");
 }
 
 }  // namespace selvage

@@ -107,7 +107,7 @@ CommandQueue::CommandQueue(const detail::Executor& executor, const Context& cont
           detail::CommandRings::Sizes{.rings = options.rings,
                                       .capacity = options.slots,
                                       .service_threads = options.service_threads,
-                                      .placement = options.placement})) {}
+                                      .slots_on_device = options.slots_on_device})) {}
 CommandQueue::CommandQueue(CommandQueue&&) noexcept = default;
 CommandQueue& CommandQueue::operator=(CommandQueue&&) noexcept = default;
 CommandQueue::~CommandQueue() = default;

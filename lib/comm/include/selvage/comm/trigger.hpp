@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string_view>
 
 namespace selvage {
 
@@ -139,19 +138,14 @@ class Triggers {
 /// kernels of host spaces can't use calls that wait there.
 class CommandQueue {
  public:
-  /// Where the slots lie that kernels write descriptors to (LeBeane, 5.3.1: in host or device memory). For kernels of
-  /// host spaces both are the same memory.
-  enum class Placement {
-    /// Kernels store across the bus, the service thread polls its own memory.
-    host,
-    /// Kernels store into their GPU's memory; the service thread fetches by copies on a stream of its own.
-    device,
-  };
   struct Options {
-    int rings = 1;                            ///< as many as teams use it at a time
-    std::uint64_t slots = 64;                 ///< per ring, a power of two
-    int service_threads = 1;                  ///< rings are dealt out to them in turn
-    std::optional<Placement> placement = {};  ///< force one; else SELVAGE_QUEUE_PLACEMENT, else host
+    int rings = 1;             ///< as many as teams use it at a time
+    std::uint64_t slots = 64;  ///< per ring, a power of two
+    int service_threads = 1;   ///< rings are dealt out to them in turn
+    /// Where the slots lie that kernels write descriptors to (LeBeane, 5.3.1). False: in host memory; kernels store across the bus, and
+    /// the service thread polls its own memory. True: in their GPU's memory, from which the service thread fetches them by copies on a
+    /// stream of its own; for kernels of host spaces that is the same memory. Else SELVAGE_QUEUE_PLACEMENT=host|device, else host.
+    std::optional<bool> slots_on_device = {};
   };
 
   /// Collective. \param space  whose kernels will use it
@@ -180,9 +174,5 @@ class CommandQueue {
                const Options& options);
   std::shared_ptr<detail::CommandOwner> owner_;  // shared only so that its type may stay incomplete here
 };
-
-[[nodiscard]] std::string_view to_string(CommandQueue::Placement placement);
-/// \throws Error{input} that lists the possible texts
-[[nodiscard]] CommandQueue::Placement parse_queue_placement(std::string_view text);
 
 }  // namespace selvage
