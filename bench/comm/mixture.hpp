@@ -55,6 +55,28 @@ struct FillMixture {
   }
 };
 
+using PackedMixture = Kokkos::View<double****, Kokkos::LayoutRight, heat::Space>;  // substance, then cells
+
+// Outside the class, since nvcc wants kernels' functors public.
+struct PackMixture {
+  PackedMixture packed;
+  Mixture u;
+  std::array<int, 3> begin;
+  KOKKOS_FUNCTION void operator()(int i, int j, int k) const {
+    for (int s = 0; s < substances; ++s)
+      packed(s, i, j, k) = u.of[s](begin[0] + i, begin[1] + j, begin[2] + k);
+  }
+};
+struct UnpackMixture {
+  PackedMixture packed;
+  Mixture u;
+  std::array<int, 3> begin;
+  KOKKOS_FUNCTION void operator()(int i, int j, int k) const {
+    for (int s = 0; s < substances; ++s)
+      u.of[s](begin[0] + i, begin[1] + j, begin[2] + k) = packed(s, i, j, k);
+  }
+};
+
 class MixtureByHand {
  public:
   enum class Way {
@@ -72,7 +94,7 @@ class MixtureByHand {
   [[nodiscard]] const Mixture& mixture() const { return u_; }
 
  private:
-  using Packed = Kokkos::View<double****, Kokkos::LayoutRight, heat::Space>;
+  using Packed = PackedMixture;
   using OnHost = decltype(Kokkos::create_mirror_view(Kokkos::SharedHostPinnedSpace(), Packed()));
   struct Cut {
     CellBox cells;
@@ -84,25 +106,6 @@ class MixtureByHand {
     int tag_out, tag_in;
     Cut out, in;
   };
-  struct Pack {
-    Packed packed;
-    Mixture u;
-    std::array<int, 3> begin;
-    KOKKOS_FUNCTION void operator()(int i, int j, int k) const {
-      for (int s = 0; s < substances; ++s)
-        packed(s, i, j, k) = u.of[s](begin[0] + i, begin[1] + j, begin[2] + k);
-    }
-  };
-  struct Unpack {
-    Packed packed;
-    Mixture u;
-    std::array<int, 3> begin;
-    KOKKOS_FUNCTION void operator()(int i, int j, int k) const {
-      for (int s = 0; s < substances; ++s)
-        u.of[s](begin[0] + i, begin[1] + j, begin[2] + k) = packed(s, i, j, k);
-    }
-  };
-
   void add_phases(Way way);
   [[nodiscard]] Message message(const std::array<int, 3>& direction, int axes_with_ghosts) const;
   [[nodiscard]] static Cut cut(const CellBox& cells);
@@ -216,7 +219,7 @@ inline void MixtureByHand::begin(std::vector<Message>& messages) {
   }
   for (Message& message : messages) {
     Kokkos::parallel_for("by_hand::pack", cells_in(space_, whole(message.out)),
-                         Pack{message.out.packed, u_, message.out.cells[0]});
+                         PackMixture{message.out.packed, u_, message.out.cells[0]});
     Kokkos::deep_copy(space_, message.out.on_host, message.out.packed);
   }
   space_.fence();
@@ -231,7 +234,7 @@ inline void MixtureByHand::end(std::vector<Message>& messages) {
   for (Message& message : messages) {
     Kokkos::deep_copy(space_, message.in.packed, message.in.on_host);
     Kokkos::parallel_for("by_hand::unpack", cells_in(space_, whole(message.in)),
-                         Unpack{message.in.packed, u_, message.in.cells[0]});
+                         UnpackMixture{message.in.packed, u_, message.in.cells[0]});
   }
 }
 
