@@ -12,7 +12,7 @@ OUT/<benchmark>-<ranks>{gpu,rank}.json, files of Google Benchmark, and OUT/resul
 what selvage-topo shows and measures. Keep them in docs/results/<machine>; scripts/tables.py writes the docs' tables from there.
 
   --only REGEX  those figures whose names match
-  --shared-gpu  on one GPU, which 2 and 4 ranks share under MPS
+  --shared-gpu  on one GPU, which 2 and 4 ranks share under MPS, and 8 for one figure
   --as-built    take the build as it is, for hosts without compilers
 
 SELVAGE_HARDWARE names the machine in the records (default: its processors, or the number and name of its GPUs),

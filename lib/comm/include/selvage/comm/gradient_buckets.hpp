@@ -62,8 +62,8 @@ class GradientBuckets {
     std::int64_t bytes = 0;      ///< on the wire
     bool is_in_place = false;    ///< reduced where the gradients lie, without being packed
     AllreduceAlgorithm algorithm = AllreduceAlgorithm::mpi;
-    double seconds =
-        0;  ///< from the last gradient being ready, or the bucket before being done, to the result
+    /// From the last gradient being ready, or the bucket before being done, to the result.
+    double seconds = 0;
     double hidden = 0;   ///< of these, while the caller still computed
     double exposed = 0;  ///< of these, while it waited in finish()
   };
