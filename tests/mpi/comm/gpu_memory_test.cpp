@@ -121,7 +121,7 @@ TEST(EndOfAnAllreduce, WaitsForRanksThatStillMap) {
   if (context.size() == 1) GTEST_SKIP() << "takes two ranks";
   const SharedWord last_one_ends;
   const Kokkos::View<double*, Space> view("gradients", 10'000);
-  std::optional<Allreduce> allreduce(std::in_place, Space(), context, AllreduceOptions{}, view);
+  std::optional<Allreduce> allreduce(std::in_place, Space(), context, view);
   allreduce->run(Space());
   Space().fence();
   if (context.rank() == context.size() - 1) {
