@@ -1,6 +1,5 @@
-// What CUDA asks of memory that several processes map. Compiled for GPUs alone.
+// What CUDA asks of memory that several processes map.
 #include "job.hpp"
-#include "space.hpp"
 
 #include <selvage/comm/allreduce.hpp>
 #include <selvage/comm/halo_exchange.hpp>
@@ -21,6 +20,7 @@
 namespace selvage::test {
 namespace {
 
+using Space = Kokkos::Cuda;
 using Doubles = Kokkos::View<double*, Space::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
 /// Of which CUDA gives no handles to other processes.
