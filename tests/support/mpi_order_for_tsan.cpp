@@ -1,6 +1,6 @@
-// Linked where the thread sanitizer looks on. What a thread of this process has done before a barrier comes before what another of its
-// threads does with a message that a rank has sent after that barrier. The order goes by way of the other process, so the sanitizer
-// sees it only where MPI's own locks happen to show it.
+// For the thread sanitizer alone, which sees one process. Where a thread writes and enters a barrier, another rank leaves the barrier
+// and sends, and a second thread of the first process receives, MPI orders the write before the receive. The sanitizer can't see an
+// order that another process carries, only MPI's own locks, which by chance are sometimes not taken by both threads. This tells it.
 #include <mpi.h>
 #include <sanitizer/tsan_interface.h>
 
