@@ -57,6 +57,7 @@ class LayoutTrial {
                              require(
                                  "use alone", [](std::int64_t) { return T(-2); }, T(2));
                            }});
+    if (on_host) add_floor();
   }
   LayoutTrial(const LayoutTrial&) = delete;
   LayoutTrial& operator=(const LayoutTrial&) = delete;
@@ -120,6 +121,21 @@ class LayoutTrial {
       MPI_Isend(source_.data(), 1, layout_.mpi, after(), 0, context_.comm(), &requests[1]);
       MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     });
+  }
+
+  /// A copy of as many bytes, side by side, and the pass.
+  void add_floor() {
+    Contender floor = copy_floor(static_cast<std::size_t>(layout_.ours.size()));
+    const auto use = contenders_.back();
+    contenders_.push_back({floor.name,
+                           [copy = floor.run, use = use.run] {
+                             copy();
+                             use();
+                           },
+                           [copy = floor.check, use = use.check] {
+                             copy();
+                             use();
+                           }});
   }
 
   /// A transfer, followed by one pass over what was received.

@@ -105,6 +105,8 @@ class ListTrial {
     };
     for (const auto& [name, halo] : halos_) add_one(name, [ours, halo = halo] { ours(*halo); });
     for (const auto& [name, lists] : plain_) add_one(name, [plain, lists = lists] { plain(*lists); });
+    // Of the bytes a rank sends: three doubles for each entry.
+    if (on_host) all.push_back(copy_floor(3 * sizeof(double) * ranks_.extent(0)));
     return all;
   }
 

@@ -5,11 +5,9 @@
 #include "nccl_halo.hpp"
 #include "plain_halo.hpp"
 
-#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace selvage::bench {
@@ -211,22 +209,10 @@ void HaloTrial::add_graph(const std::string& name) {
   if (replay) add(name + ", graph", std::move(replay), {u_, v_}, exchanges_per_graph);
 }
 
-/// The floor on hosts: the bytes this rank sends, copied once within its own memory.
+/// Of the bytes this rank sends.
 void HaloTrial::add_copy() {
   const HaloExchange halo(space_, grid_, {.corners = false}, u_);
-  const auto bytes = static_cast<std::size_t>(halo.bytes_per_exchange());
-  auto from = std::make_shared<std::vector<std::byte>>(bytes, std::byte{1});
-  auto to = std::make_shared<std::vector<std::byte>>(bytes);
-  const auto copy = [from, to, bytes] {
-    std::memcpy(to->data(), from->data(), bytes);
-    benchmark::DoNotOptimize(to->data());
-    benchmark::ClobberMemory();
-  };
-  const auto check = [copy, from, to] {
-    copy();
-    if (*from != *to) throw Error(ErrorKind::verification, "memcpy leaves other bytes");
-  };
-  contenders_.push_back({"floor: memcpy", copy, check});
+  contenders_.push_back(copy_floor(static_cast<std::size_t>(halo.bytes_per_exchange())));
 }
 
 /// Both Views hold their cells and poisoned ghosts before, and the neighbours' cells in their face ghosts

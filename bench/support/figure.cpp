@@ -5,6 +5,7 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -68,6 +69,21 @@ Measurement measurement_of(MPI_Comm comm, Figure figure) {
 }
 
 }  // namespace
+
+Contender copy_floor(std::size_t bytes) {
+  const auto from = std::make_shared<std::vector<std::byte>>(bytes, std::byte{1});
+  const auto to = std::make_shared<std::vector<std::byte>>(bytes);
+  const auto copy = [from, to, bytes] {
+    std::memcpy(to->data(), from->data(), bytes);
+    benchmark::DoNotOptimize(to->data());
+    benchmark::ClobberMemory();
+  };
+  const auto check = [copy, from, to] {
+    copy();
+    if (*from != *to) throw Error(ErrorKind::verification, "memcpy leaves other bytes");
+  };
+  return {"floor: memcpy", copy, check};
+}
 
 void register_measurement(const std::string& name, int rounds, std::function<Measurement()> make) {
   const auto all = std::make_shared<Rounds>(rounds, std::move(make));

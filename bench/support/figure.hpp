@@ -2,6 +2,7 @@
 
 #include <selvage/timing/trial.hpp>
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -25,6 +26,9 @@ struct Figure {
   double batch_seconds = 1e-3;
   std::shared_ptr<void> keeps = {};  ///< what they use, until the last round is over
 };
+
+/// The floor on hosts of whoever moves so many bytes: a copy of them within a rank's own memory.
+[[nodiscard]] Contender copy_floor(std::size_t bytes);
 
 /// Registers a benchmark of which a repetition is a round of a Trial: Google Benchmark then has medians and spreads of all
 /// contenders' times, which are counters, "NAME, us". All contenders are checked before the first round and after the last:
