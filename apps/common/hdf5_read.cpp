@@ -1,12 +1,15 @@
 #include "common/checksum_blocks.hpp"
 #include "common/hdf5_objects.hpp"
 
+#include <selvage/file_descriptor.hpp>
 #include <selvage/special_file.hpp>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -26,8 +29,11 @@ hid_t open_file(const std::string& path) {
   // Closing it forgets why the file couldn't be opened.
   const Hdf5Handle access = serial_access();
   const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id());
-  if (file < 0) refuse(path, fmt::format("is not a complete HDF5 file: {}", hdf5_reason()));
-  return file;
+  if (file >= 0) return file;
+  const std::string reason = hdf5_reason();
+  // HDF5 has one code for all that goes wrong.
+  if (FileDescriptor(path, O_RDONLY).number() < 0) throw_unreadable(path, errno);
+  refuse(path, fmt::format("is not a complete HDF5 file: {}", reason));
 }
 
 Hdf5Handle open_dataset(hid_t file, const std::string& path, const std::string& name) {

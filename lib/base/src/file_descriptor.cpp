@@ -40,4 +40,10 @@ void throw_io_error(std::string_view what, const std::string& path, int reason) 
   throw Error(ErrorKind::io, fmt::format("{} {}: {}", what, path, std::strerror(reason)), reason);
 }
 
+void throw_unreadable(const std::string& path, int reason) {
+  const bool is_at_limit = reason == EMFILE || reason == ENFILE;
+  throw Error(is_at_limit ? ErrorKind::io : ErrorKind::input,
+              fmt::format("cannot read {}: {}", path, std::strerror(reason)), reason);
+}
+
 }  // namespace selvage

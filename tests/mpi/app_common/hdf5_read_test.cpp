@@ -2,6 +2,7 @@
 #include "common/hdf5_handle.hpp"
 #include "expect_error.hpp"
 #include "hdf5_arrays.hpp"
+#include "open_files_limit.hpp"
 #include "shared_directory.hpp"
 
 #include <fmt/format.h>
@@ -43,6 +44,16 @@ TEST(Hdf5Reader, ReadsRowsInAnyOrder) {
 TEST(Hdf5Reader, NamesAFileThatIsAbsent) {
   const auto message = error_message(ErrorKind::input, [] { Hdf5Reader("/nonexistent/r.h5"); });
   EXPECT_EQ(message, "cannot read /nonexistent/r.h5: No such file or directory");
+}
+
+/// The file is right, so it isn't the input that is refused.
+TEST(Hdf5Reader, SaysThatTooManyFilesAreOpen) {
+  const SharedDirectory dir;
+  write_whole<double>(dir / "f.h5", {4, 4}, 0, WriteMode::automatic);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const OpenFilesLimit none_more(0);
+  const auto message = error_message(ErrorKind::io, [&] { Hdf5Reader(dir / "f.h5"); });
+  EXPECT_EQ(message, fmt::format("cannot read {}: Too many open files", dir / "f.h5"));
 }
 
 TEST(Hdf5Reader, RefusesADirectory) {

@@ -1,3 +1,5 @@
+#include "open_files_limit.hpp"
+
 #include <selvage/error.hpp>
 #include <selvage/read_text_file.hpp>
 
@@ -49,6 +51,19 @@ TEST_F(ReadTextFile, GivesWhatSaysThatItIsEmpty) {
 TEST_F(ReadTextFile, RefusesMoreThanAskedFor) {
   std::ofstream(path("file")) << std::string(1001, 'x');
   EXPECT_EQ(refusal(path("file")), path("file") + " holds more than 1000 bytes");
+}
+
+/// The file is right, so it isn't the input that is refused.
+TEST_F(ReadTextFile, SaysThatTooManyFilesAreOpen) {
+  std::ofstream(path("file")) << "text";
+  const app::testing_support::OpenFilesLimit none_more(0);
+  try {
+    static_cast<void>(read_text_file(path("file")));
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::io);
+    EXPECT_EQ(error.message(), "cannot read " + path("file") + ": Too many open files");
+  }
 }
 
 /// Nobody writes to the pipe: without its look, opening it waits for ever.

@@ -27,13 +27,18 @@ std::string refusal(const AllreduceFacts& facts, const AllreduceOptions& options
 
 TEST(AllreduceChoice, TakesOneShotWhileElementsAreFew) {
   EXPECT_EQ(choice({.ranks = 4, .bytes = 1024}), AllreduceAlgorithm::one_shot);
-  EXPECT_EQ(choice({.ranks = 4, .bytes = 4096}), AllreduceAlgorithm::two_shot);
+  EXPECT_EQ(choice({.ranks = 4, .bytes = 2048}), AllreduceAlgorithm::two_shot);
+  EXPECT_EQ(choice({.ranks = 4, .bytes = 2048, .ranks_share_cores = true}), AllreduceAlgorithm::one_shot);
+  EXPECT_EQ(choice({.ranks = 4, .bytes = 4096, .ranks_share_cores = true}), AllreduceAlgorithm::two_shot);
   // The second wait costs two ranks less than what they combine twice.
   EXPECT_EQ(choice({.ranks = 2, .bytes = 512}), AllreduceAlgorithm::one_shot);
   EXPECT_EQ(choice({.ranks = 2, .bytes = 1024}), AllreduceAlgorithm::two_shot);
   // In place nothing is copied.
   EXPECT_EQ(choice({.ranks = 2, .bytes = 64, .has_mapped_views = true}), AllreduceAlgorithm::two_shot);
-  EXPECT_EQ(choice({.ranks = 4, .bytes = 64, .has_mapped_views = true}), AllreduceAlgorithm::one_shot);
+  EXPECT_EQ(choice({.ranks = 4, .bytes = 64, .has_mapped_views = true}), AllreduceAlgorithm::two_shot);
+  // But the second wait is long where ranks wait for the same core.
+  EXPECT_EQ(choice({.ranks = 4, .bytes = 64, .has_mapped_views = true, .ranks_share_cores = true}),
+            AllreduceAlgorithm::one_shot);
 }
 
 TEST(AllreduceChoice, SaysForWhichSizes) {
@@ -175,11 +180,11 @@ TEST(AllreduceChoice, GoesBackToItsOwnRuleWhereATableHelpsNothing) {
   const ChosenAllreduce chosen = choose_allreduce(impossible, {}, {});
   EXPECT_EQ(chosen.entry->algorithm, AllreduceAlgorithm::one_shot);
   EXPECT_EQ(chosen.why,
-            "at most 2048 bytes between 4 ranks; a row; not telepathy: this version doesn't have it");
+            "at most 1024 bytes between 4 ranks; a row; not telepathy: this version doesn't have it");
   const AllreduceFacts outside{.ranks = 4, .bytes = 1 << 20, .advice = {.why = "some.json has no such row"}};
   EXPECT_EQ(choose_allreduce(outside, {}, {}).entry->algorithm, AllreduceAlgorithm::two_shot);
   EXPECT_EQ(choose_allreduce(outside, {}, {}).why,
-            "more than 2048 bytes between 4 ranks; not pipelined: on one host two_shot moves 1.5 times the "
+            "more than 1024 bytes between 4 ranks; not pipelined: on one host two_shot moves 1.5 times the "
             "elements, leaders 2 times; "
             "some.json has no such row");
 }

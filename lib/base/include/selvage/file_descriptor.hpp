@@ -24,5 +24,8 @@ class FileDescriptor {
 
 /// Throws Error{io} "<what> <path>: <the system's text for `reason`>".
 [[noreturn]] void throw_io_error(std::string_view what, const std::string& path, int reason);
+/// Throws "cannot read <path>: <the system's text for `reason`>": Error{input}, but Error{io} where no file is to blame, since
+/// too many are open.
+[[noreturn]] void throw_unreadable(const std::string& path, int reason);
 
 }  // namespace selvage

@@ -131,16 +131,21 @@ struct SizeRule {
   std::int64_t most_bytes;
 };
 
-/// The sizes up to which each algorithm is fastest, as measured with two and four ranks, on two cores, on H100 and H200 GPUs and on one
-/// H100. For few elements it is faster that each rank combines all of them than to wait a second time.
+/// The sizes up to which each algorithm is fastest, as measured with two, three and four ranks, on two cores and on more than there are
+/// ranks, on H100 and H200 GPUs and on one H100. For few elements it is faster that each rank combines all of them than to wait a second
+/// time.
 std::vector<SizeRule> size_rules(const AllreduceFacts& facts) {
   constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
   constexpr std::int64_t kilobyte = 1024;
   constexpr std::int64_t megabyte = 1024 * kilobyte;
   if (facts.on_host) {
-    // Two ranks that combine halves in place wait a second time, but copy nothing: faster at every size that was measured.
-    if (facts.ranks == 2 && facts.has_mapped_views) return {{AllreduceAlgorithm::two_shot, any}};
-    const std::int64_t most_in_one_shot = facts.ranks == 2 ? kilobyte / 2 : 2 * kilobyte;
+    // Ranks that combine parts in place wait a second time, but copy nothing: faster at every size that was measured, unless ranks that
+    // wait for the same core make a wait long.
+    const bool waits_are_short = facts.ranks == 2 || !facts.ranks_share_cores;
+    if (facts.has_mapped_views && waits_are_short) return {{AllreduceAlgorithm::two_shot, any}};
+    const std::int64_t most_in_one_shot = facts.ranks == 2  ? kilobyte / 2
+                                          : waits_are_short ? kilobyte
+                                                            : 2 * kilobyte;
     return {{AllreduceAlgorithm::one_shot, most_in_one_shot}, {AllreduceAlgorithm::two_shot, any}};
   }
   // No link lies between ranks that share a GPU, so nothing is gained by storing where another rank loads.

@@ -18,6 +18,7 @@ struct AllreduceFacts {
   std::int64_t bytes = 0;
   bool on_host = true;
   bool has_mapped_views = false;             ///< on hosts: the ranks map each other's elements
+  bool ranks_share_cores = false;            ///< on some host there are fewer cores than ranks
   int max_blocks = 0;                        ///< see AllreduceOptions
   std::vector<std::vector<int>> hosts = {};  ///< the ranks of each
   std::vector<int> gpus = {};  ///< of each rank, the first rank that has the same; empty on hosts

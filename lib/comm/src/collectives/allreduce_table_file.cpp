@@ -65,14 +65,18 @@ ElementType measured_as(ElementType type) {
 
 }  // namespace
 
+bool ranks_share_cores(const topo::Machine& machine) {
+  for (int rank = 0; rank < machine.rank_count(); ++rank) {
+    if (machine.ranks_exceed_cores(rank)) return true;
+  }
+  return false;
+}
+
 AllreduceJob allreduce_job(const topo::Machine& machine, bool on_host, ElementType type) {
-  bool share_cores = false;
-  for (int rank = 0; rank < machine.rank_count(); ++rank)
-    share_cores = share_cores || machine.ranks_exceed_cores(rank);
   return {.machine = topo::hardware_signature(machine),
           .ranks = machine.rank_count(),
           .ranks_per_host = ranks_per_host(machine),
-          .ranks_share_cores = share_cores,
+          .ranks_share_cores = ranks_share_cores(machine),
           .memory = on_host ? "host" : "gpu",
           .type = std::string(to_string(measured_as(type)))};
 }

@@ -31,6 +31,9 @@ struct LoadedAllreduceTable {
 ///         default place that can't be read is left alone, with a remark
 [[nodiscard]] const LoadedAllreduceTable& allreduce_table(ContextState& context, std::string_view operation);
 
+/// Whether some host has fewer cores than ranks.
+[[nodiscard]] bool ranks_share_cores(const topo::Machine& machine);
+
 /// \param on_host  where the elements lie
 [[nodiscard]] AllreduceJob allreduce_job(const topo::Machine& machine, bool on_host, ElementType type);
 

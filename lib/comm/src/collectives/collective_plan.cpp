@@ -208,6 +208,7 @@ AllreduceFacts CollectivePlan::facts(const Executor& executor, const AllreduceOp
   facts.bytes = elements_.count * static_cast<std::int64_t>(element_bytes(elements_.type));
   facts.on_host = executor.runs_on_host();
   facts.has_mapped_views = facts.on_host && has_mapped_views();
+  facts.ranks_share_cores = ranks_share_cores(context_->machine());
   for (const topo::LogicalHost& host : context_->machine().hosts()) facts.hosts.push_back(host.ranks);
   if (!facts.on_host) facts.gpus = first_ranks_of_gpus(context_->machine());
   facts.host_mapping_refusal =
