@@ -194,6 +194,7 @@ Figure figure_of(const Context& context, const SampleLayout& layout) {
   const auto trial = std::make_shared<LayoutTrial<T>>(context, layout);
   Figure figure = trial->figure();
   figure.keeps = trial;
+  figure.keeps_to_the_end = true;
   return figure;
 }
 

@@ -224,7 +224,8 @@ int main(int argc, char** argv) {
           return Figure{.contenders = what == "gather"        ? trial->gathers()
                                       : what == "scatter_add" ? trial->scatters()
                                                               : trial->rebuilds(),
-                        .keeps = trial};
+                        .keeps = trial,
+                        .keeps_to_the_end = true};
         });
       }
     }

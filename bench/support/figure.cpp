@@ -97,7 +97,12 @@ void register_measurement(const std::string& name, int rounds, std::function<Mea
 }
 
 void register_figure(const std::string& name, MPI_Comm comm, int rounds, std::function<Figure()> make) {
-  register_measurement(name, rounds, [comm, make = std::move(make)] { return measurement_of(comm, make()); });
+  const auto kept = std::make_shared<std::shared_ptr<void>>();
+  register_measurement(name, rounds, [comm, make = std::move(make), kept] {
+    Figure figure = make();
+    if (figure.keeps_to_the_end) *kept = figure.keeps;
+    return measurement_of(comm, std::move(figure));
+  });
 }
 
 }  // namespace selvage::bench

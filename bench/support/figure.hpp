@@ -25,6 +25,9 @@ struct Figure {
   std::function<std::map<std::string, double>(const Times&)> derive = {};
   double batch_seconds = 1e-3;
   std::shared_ptr<void> keeps = {};  ///< what they use, until the last round is over
+  /// Whether `keeps` lives until all figures are done. UCX holds on to its mappings of GPU memory that messages went through. Were such
+  /// memory freed, that of a later figure could lie in its place, and CUDA would refuse to map it once more.
+  bool keeps_to_the_end = false;
 };
 
 /// The floor on hosts of whoever moves so many bytes: a copy of them within a rank's own memory.
