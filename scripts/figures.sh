@@ -5,7 +5,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 usage() {
   cat <<EOF
-usage: scripts/figures.sh [--as-built] [--shared-gpu] [--only REGEX] [OUT]   (out/figures)
+usage: scripts/figures.sh [--as-built] [--shared-gpu | --host] [--only REGEX] [OUT]   (out/figures)
 
 Builds the benchmarks, of the cuda preset where there are GPUs and else of the serial one, runs them, and writes
 OUT/<benchmark>-<ranks>{gpu,rank}.json, files of Google Benchmark, and OUT/results.md. With GPUs one process each, and OUT/topology,
@@ -13,6 +13,7 @@ what selvage-topo shows and measures. Keep them in docs/results/<machine>; scrip
 
   --only REGEX  those figures whose names match
   --shared-gpu  on one GPU, which 2 and 4 ranks share under MPS, and 8 for one figure
+  --host        on a machine with GPUs, what one without them measures
   --as-built    take the build as it is, for hosts without compilers
 
 SELVAGE_HARDWARE names the machine in the records (default: its processors, or the number and name of its GPUs),
@@ -189,7 +190,7 @@ measure_all() {
 }
 
 prepare=configure_and_build
-only=. shared=no
+only=. shared=no host=no
 while [[ ${1:-} == -* ]]; do
   case $1 in
     --help | -h)
@@ -202,6 +203,10 @@ while [[ ${1:-} == -* ]]; do
       ;;
     --shared-gpu)
       shared=yes
+      shift
+      ;;
+    --host)
+      host=yes
       shift
       ;;
     --only)
@@ -220,7 +225,7 @@ preset=serial unit=rank around=env
 export OMP_NUM_THREADS=1
 # The built-in rule is what is measured, whatever table the user has.
 export SELVAGE_ALLREDUCE_TABLE=off
-if command -v nvidia-smi >/dev/null; then
+if [ "$host" = no ] && command -v nvidia-smi >/dev/null; then
   preset=cuda unit=gpu around=with_gpu_aware_mpi
   export SELVAGE_HARDWARE=${SELVAGE_HARDWARE:-$(hardware)}
   prepare_gpus
