@@ -87,7 +87,7 @@ as_root() {
 can_be_root() { as_root true 2>/dev/null; }
 
 make_deps_dir() {
-  { mkdir -p "$deps_dir" && [ -w "$deps_dir" ]; } 2>/dev/null ||
+  { mkdir -p "$deps_dir/log" && [ -w "$deps_dir" ]; } 2>/dev/null ||
     fail "can't write in $deps_dir: set SELVAGE_DEPS_DIR to a folder that can be written"
 }
 

@@ -79,7 +79,7 @@ build_kokkos() {
   work=$(mktemp -d "$deps_dir/building-XXXXXX")
   # shellcheck disable=SC2064 # the folder of now, not of the moment of leaving
   trap "rm -rf '$work'" EXIT
-  mkdir -p "$work/source" "$deps_dir/log"
+  mkdir -p "$work/source"
   origin=$(unpack_kokkos "$work/source")
   if [ "$variant" = cuda ]; then
     prepare_for_cuda "$work/source"

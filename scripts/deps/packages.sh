@@ -91,7 +91,6 @@ apt_install() {
     fail "there is no apt-get here: install what $* hold by other means, then call this with --for none"
   can_be_root ||
     fail "installing packages needs root: let root call 'apt-get install $*', or call this with --for none"
-  mkdir -p "$deps_dir/log"
   echo "apt-get install $*" >"$log"
   if ! call_apt_get "$@" >>"$log" 2>&1; then
     grep '^E:' "$log" | tail -n 3 >&2 || true

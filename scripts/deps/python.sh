@@ -45,7 +45,6 @@ install_site() {
 make_python() {
   local folder=$1 log=$deps_dir/log/pip.txt python
   shift
-  mkdir -p "$deps_dir/log"
   python=$(python_with_pip) || return
   rm -rf "$folder"
   "$python" -m venv --without-pip "$folder" >"$log" 2>&1 || return
