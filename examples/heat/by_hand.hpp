@@ -14,8 +14,12 @@ namespace heat {
 
 class ByHand {
  public:
+  /// What MPI reads and writes: the buffers themselves, on hosts or by an MPI that takes GPU memory, or copies in pinned host memory.
+  enum class Messages { direct, staged };
+
   /// Collective. \param cells  of a rank, along each axis \param ranks  along each axis
-  ByHand(MPI_Comm comm, const std::array<int, 3>& cells, std::array<int, 3> ranks);
+  ByHand(MPI_Comm comm, const std::array<int, 3>& cells, std::array<int, 3> ranks,
+         Messages messages = Messages::staged);
   ByHand(const ByHand&) = delete;
   ByHand& operator=(const ByHand&) = delete;
   ~ByHand() { MPI_Comm_free(&comm_); }
@@ -29,24 +33,30 @@ class ByHand {
   void fill(const std::array<int, 3>& first) const;
   void pack(int side) const;
   void unpack(int side) const;
-  void update(const std::array<int, 3>& begin, const std::array<int, 3>& end) const;
 
  private:
   using OnHost = decltype(Kokkos::create_mirror_view(Kokkos::SharedHostPinnedSpace(), Plane()));
 
-  /// A buffer as long as a side, and the memory that MPI is given: the same on hosts.
+  /// A buffer as long as a side, and its copy for MPI, which on hosts is the same.
   struct Buffer {
     Plane plane;
     OnHost on_host;
   };
 
   void add_side(int side);
-  void receive();
-  void send();
+  [[nodiscard]] double* data(const Buffer& buffer) const {
+    return is_staged_ ? buffer.on_host.data() : buffer.plane.data();
+  }
+  void pack_sides();
+  void exchange();
   void take_ghosts();
+  void update(const std::array<int, 3>& begin, const std::array<int, 3>& end) const {
+    conduct(space_, begin, end, u_, v_);
+  }
   void update_outermost() const;
 
   MPI_Comm comm_ = MPI_COMM_NULL;
+  bool is_staged_;
   Space space_;
   std::array<int, 3> cells_;
   Field u_, v_;
@@ -57,8 +67,10 @@ class ByHand {
   std::vector<MPI_Request> requests_;
 };
 
-inline ByHand::ByHand(MPI_Comm comm, const std::array<int, 3>& cells, std::array<int, 3> ranks)
-    : cells_(cells),
+inline ByHand::ByHand(MPI_Comm comm, const std::array<int, 3>& cells, std::array<int, 3> ranks,
+                      Messages messages)
+    : is_staged_(messages == Messages::staged),
+      cells_(cells),
       u_("u", cells[0] + 2, cells[1] + 2, cells[2] + 2),
       v_("v", cells[0] + 2, cells[1] + 2, cells[2] + 2),
       inner_end_{cells[0] + 1, cells[1] + 1, cells[2] + 1} {
@@ -103,8 +115,10 @@ inline void ByHand::fill(const std::array<int, 3>& first) const {
 
 // --8<-- [start:step]
 inline void ByHand::step() {
-  receive();
-  send();
+  pack_sides();
+  // Now the sides are packed, and nothing reads any more what arrived last time.
+  space_.fence();
+  exchange();
   update(inner_begin_, inner_end_);
   MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
   take_ghosts();
@@ -113,30 +127,29 @@ inline void ByHand::step() {
 }
 // --8<-- [end:step]
 
-inline void ByHand::receive() {
-  requests_.clear();
+inline void ByHand::pack_sides() {
   for (const int side : sides_) {
-    // Whoever sends across its lower side is above.
-    MPI_Irecv(in_[side].on_host.data(), static_cast<int>(in_[side].plane.size()), MPI_DOUBLE,
-              neighbours_[side], side ^ 1, comm_, &requests_.emplace_back());
+    pack(side);
+    if (is_staged_) Kokkos::deep_copy(space_, out_[side].on_host, out_[side].plane);
   }
 }
 
-inline void ByHand::send() {
+inline void ByHand::exchange() {
+  requests_.clear();
   for (const int side : sides_) {
-    pack(side);
-    Kokkos::deep_copy(space_, out_[side].on_host, out_[side].plane);
+    // Whoever sends across its lower side is above.
+    MPI_Irecv(data(in_[side]), static_cast<int>(in_[side].plane.size()), MPI_DOUBLE, neighbours_[side],
+              side ^ 1, comm_, &requests_.emplace_back());
   }
-  space_.fence();
   for (const int side : sides_) {
-    MPI_Isend(out_[side].on_host.data(), static_cast<int>(out_[side].plane.size()), MPI_DOUBLE,
-              neighbours_[side], side, comm_, &requests_.emplace_back());
+    MPI_Isend(data(out_[side]), static_cast<int>(out_[side].plane.size()), MPI_DOUBLE, neighbours_[side],
+              side, comm_, &requests_.emplace_back());
   }
 }
 
 inline void ByHand::take_ghosts() {
   for (const int side : sides_) {
-    Kokkos::deep_copy(space_, in_[side].plane, in_[side].on_host);
+    if (is_staged_) Kokkos::deep_copy(space_, in_[side].plane, in_[side].on_host);
     unpack(side);
   }
 }
@@ -162,15 +175,6 @@ inline void ByHand::unpack(int side) const {
         (axis == 0   ? u(layer, a + 1, b + 1)
          : axis == 1 ? u(a + 1, layer, b + 1)
                      : u(a + 1, b + 1, layer)) = plane(a, b);
-      });
-}
-
-inline void ByHand::update(const std::array<int, 3>& begin, const std::array<int, 3>& end) const {
-  const Field u = u_, v = v_;
-  Kokkos::parallel_for(
-      "by_hand::update", heat::cells(space_, begin, end), KOKKOS_LAMBDA(int i, int j, int k) {
-        v(i, j, k) = conducted(u(i, j, k), u(i - 1, j, k), u(i + 1, j, k), u(i, j - 1, k), u(i, j + 1, k),
-                               u(i, j, k - 1), u(i, j, k + 1));
       });
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <selvage/comm/context.hpp>
+
 #include <Kokkos_Core.hpp>
 
 #include <array>
@@ -9,6 +11,7 @@ namespace heat {
 using Space = Kokkos::DefaultExecutionSpace;
 using Field = Kokkos::View<double***, Space>;
 
+constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
 constexpr double wall = 1.0;  // what lies around the box
 constexpr double rate = 0.1;  // of the difference to each of six neighbours, per step
 
@@ -27,6 +30,46 @@ inline Kokkos::MDRangePolicy<Space, Kokkos::Rank<3>> cells(const Space& space,
                                                            const std::array<int, 3>& begin,
                                                            const std::array<int, 3>& end) {
   return {space, {begin[0], begin[1], begin[2]}, {end[0], end[1], end[2]}};
+}
+
+struct Conduct {
+  Field u, v;
+  KOKKOS_FUNCTION void operator()(int i, int j, int k) const {
+    v(i, j, k) = conducted(u(i, j, k), u(i - 1, j, k), u(i + 1, j, k), u(i, j - 1, k), u(i, j + 1, k),
+                           u(i, j, k - 1), u(i, j, k + 1));
+  }
+};
+/// A row, in a loop that compilers vectorize.
+struct ConductRow {
+  Conduct cell;
+  int begin, end;
+  KOKKOS_FUNCTION void operator()(int i, int j) const {
+    const double *own = &cell.u(i, j, 0), *west = &cell.u(i - 1, j, 0), *east = &cell.u(i + 1, j, 0);
+    const double *south = &cell.u(i, j - 1, 0), *north = &cell.u(i, j + 1, 0);
+    double* KOKKOS_RESTRICT next = &cell.v(i, j, 0);
+    for (int k = begin; k < end; ++k)
+      next[k] = conducted(own[k], west[k], east[k], south[k], north[k], own[k - 1], own[k + 1]);
+  }
+};
+
+/// A step of the cells from `begin` to `end`. The kernel of both programs, so that they differ in communication alone. A thread takes a
+/// row on a host, and a cell on a GPU.
+inline void conduct(const Space& space, const std::array<int, 3>& begin, const std::array<int, 3>& end,
+                    const Field& u, const Field& v) {
+  using Rows = Kokkos::MDRangePolicy<Space, Kokkos::Rank<2>>;
+  if (on_host) {
+    Kokkos::parallel_for("heat::conduct", Rows(space, {begin[0], begin[1]}, {end[0], end[1]}),
+                         ConductRow{{u, v}, begin[2], end[2]});
+  } else {
+    Kokkos::parallel_for("heat::conduct", cells(space, begin, end), Conduct{u, v});
+  }
+}
+
+/// Whether an exchange goes on while kernels run, so that the inner cells hide it. Between ranks of one host, without GPUs, the calling
+/// thread itself stores into the neighbours' memory: then one kernel for all cells is faster.
+inline bool goes_on_by_itself(const selvage::Context& context) {
+  constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
+  return !on_host || context.machine().host_count() > 1;
 }
 
 template <class Plane>

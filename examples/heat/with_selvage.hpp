@@ -6,6 +6,7 @@
 #include <selvage/comm/halo_exchange.hpp>
 
 #include <array>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -23,16 +24,22 @@ class WithSelvage {
         halo_(space_, grid_, {.corners = false, .ghost_reuse = selvage::GhostReuse::alternating}, u_, v_),
         own_(grid_.local_box(1)),
         inner_(grid_.shrunk(own_, 1)),
-        edges_(without(own_, inner_)) {
+        edges_(without(own_, inner_)),
+        overlaps_(goes_on_by_itself(context)) {
     fill();
   }
 
   // --8<-- [start:step]
   void step() {
-    auto pending = halo_.start(space_, u_);
-    update(inner_);
-    halo_.finish(space_, std::move(pending));
-    for (const selvage::Box<3>& edge : edges_) update(edge);
+    if (overlaps_) {
+      auto pending = halo_.start(space_, u_);
+      update(inner_);
+      halo_.finish(space_, std::move(pending));
+      for (const selvage::Box<3>& edge : edges_) update(edge);
+    } else {
+      halo_.exchange(space_, u_);
+      update(own_);
+    }
     std::swap(u_, v_);
   }
   // --8<-- [end:step]
@@ -45,26 +52,20 @@ class WithSelvage {
     Kokkos::deep_copy(u_, wall);
     Kokkos::deep_copy(v_, wall);
     const Field u = u_;
-    const std::array<int, 3> first{static_cast<int>(grid_.box().begin[0]) - 1,
-                                   static_cast<int>(grid_.box().begin[1]) - 1,
-                                   static_cast<int>(grid_.box().begin[2]) - 1};
+    const std::array<int, 3> first = corner(grid_.box().begin);
     Kokkos::parallel_for(
-        "selvage::fill", cells_of(own_), KOKKOS_LAMBDA(int i, int j, int k) {
-          u(i, j, k) = initial_heat({first[0] + i, first[1] + j, first[2] + k});
-        });
-  }
-  void update(const selvage::Box<3>& box) const {
-    const Field u = u_, v = v_;
-    Kokkos::parallel_for(
-        "selvage::update", cells_of(box), KOKKOS_LAMBDA(int i, int j, int k) {
-          v(i, j, k) = conducted(u(i, j, k), u(i - 1, j, k), u(i + 1, j, k), u(i, j - 1, k), u(i, j + 1, k),
-                                 u(i, j, k - 1), u(i, j, k + 1));
+        "selvage::fill", cells(space_, corner(own_.begin), corner(own_.end)),
+        KOKKOS_LAMBDA(int i, int j, int k) {
+          u(i, j, k) = initial_heat({first[0] + i - 1, first[1] + j - 1, first[2] + k - 1});
         });
   }
 
  private:
-  [[nodiscard]] Kokkos::MDRangePolicy<Space, Kokkos::Rank<3>> cells_of(const selvage::Box<3>& box) const {
-    return {space_, {box.begin[0], box.begin[1], box.begin[2]}, {box.end[0], box.end[1], box.end[2]}};
+  void update(const selvage::Box<3>& box) const {
+    conduct(space_, corner(box.begin), corner(box.end), u_, v_);
+  }
+  [[nodiscard]] static std::array<int, 3> corner(const std::array<std::int64_t, 3>& cell) {
+    return {static_cast<int>(cell[0]), static_cast<int>(cell[1]), static_cast<int>(cell[2])};
   }
 
   Space space_;
@@ -73,6 +74,7 @@ class WithSelvage {
   selvage::HaloExchange halo_;
   selvage::Box<3> own_, inner_;
   std::vector<selvage::Box<3>> edges_;
+  bool overlaps_;
 };
 
 }  // namespace heat

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -249,6 +250,18 @@ TEST_F(GridTest, AllocatesTheBoxAndItsGhostsZeroed) {
   for (std::size_t i = 0; i < image.extent(0); ++i) {
     for (std::size_t j = 0; j < image.extent(1); ++j) EXPECT_EQ(image(i, j), 0.0);
   }
+}
+
+/// Kernels that read one View and write another are slower where both begin at the same place of a page.
+TEST_F(GridTest, AllocatesHostViewsAtDifferentLinesOfAPage) {
+  const Grid<2> grid(context_, {.cells = {19, 23}});
+  std::set<std::uintptr_t> places;
+  for (int i = 0; i < 64; ++i) {
+    const auto view = grid.allocate<double, Kokkos::LayoutRight, Kokkos::HostSpace>("u", 1);
+    places.insert(reinterpret_cast<std::uintptr_t>(view.data()) % 4096);
+  }
+  EXPECT_EQ(places.size(), 64U);
+  for (const std::uintptr_t place : places) EXPECT_EQ(place % 64, 0U);
 }
 
 /// Which cells a box gains and loses is told by ghosts that an exchange has filled.

@@ -4,16 +4,25 @@
 
 #include <selvage/comm/detail/managed_view.hpp>
 
+#include <atomic>
+#include <cstddef>
+
 namespace selvage::detail {
 
 Buffer allocate_mappable(ContextState& context, const Executor& executor, std::size_t bytes) {
   if (!executor.runs_on_host()) return executor.allocate_zeroed(bytes);
-  std::shared_ptr<void> block = allocate_view_block(context, bytes);
+  std::shared_ptr<void> block = Arena::allocate_owned(context.shared_arena(), bytes);
   return {static_cast<std::byte*>(block.get()), block};
 }
 
 std::shared_ptr<void> allocate_view_block(ContextState& context, std::size_t bytes) {
-  return Arena::allocate_owned(context.shared_arena(), bytes);
+  // Processors compare a load with earlier stores by the low twelve bits of the addresses. With this step Views that follow each other are
+  // far apart, farther than rows of stencils are, and all lines of a page come once.
+  constexpr std::size_t compared = 4096, line = 64, step = 39 * line;
+  static std::atomic<std::size_t> blocks = 0;
+  const std::size_t offset = blocks++ * step % compared;
+  std::shared_ptr<void> block = Arena::allocate_owned(context.shared_arena(), bytes + offset);
+  return {block, static_cast<std::byte*>(block.get()) + offset};
 }
 
 std::string_view why_unmappable(MemoryKind memory) {

@@ -127,7 +127,8 @@ class Grid {
   ///
   /// Extents are box().extent(axis) + width[axis].low + width[axis].high, then `components` if it isn't 0
   /// (rank D+1). The first cell of the box is at index width[axis].low. The memory lives until the last copy
-  /// of the View is gone, and may outlive the Context; on GPUs it is the Context's GPU's. Not collective.
+  /// of the View is gone, and may outlive the Context; on GPUs it is the Context's GPU's. On hosts each View begins at a cache
+  /// line, at another one of its page than the View before. Not collective.
   /// \throws Error{usage} for a negative width, Error{io} for more than the host's memory
   template <class T, class Layout = void, class MemorySpace = Kokkos::DefaultExecutionSpace::memory_space>
   [[nodiscard]] auto allocate(const std::string& label, const Width<D>& width) const {

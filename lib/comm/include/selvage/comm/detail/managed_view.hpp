@@ -12,7 +12,9 @@ namespace selvage::detail {
 
 class ContextState;
 
-/// Zeroed, page-aligned host memory that the ranks of this host can map, until its last owner goes, who may outlive the Context.
+/// Zeroed host memory that the ranks of this host can map, until its last owner goes, who may outlive the Context. It begins at a cache
+/// line, each time at another one of a page: a kernel that writes one array and reads another at the same places of their pages waits for
+/// its own stores.
 /// \throws Error{io} when the system gives none
 [[nodiscard]] std::shared_ptr<void> allocate_view_block(ContextState& context, std::size_t bytes);
 
