@@ -351,6 +351,34 @@ test_cores() {
   echo "passed: job.sbatch production binds ranks to the cores that were chosen"
 }
 
+# What docs/start/slurm.md does after placing, in one allocation: links are measured, sums tuned, and a program says what it chose.
+test_measuring() {
+  if ! may_rename_host; then
+    leave_out "measured links and tuned sums, since unshare --uts is not allowed here"
+    return
+  fi
+  local script found start="mpirun --oversubscribe --bind-to none"
+  script=$(batch measuring <<EOF
+unset SELVAGE_PROBES SELVAGE_ALLREDUCE_TABLE
+export XDG_CONFIG_HOME=$work/config
+cd $work
+$start --map-by ppr:1:node $work/as_node $true_mapper probe --save
+$start --map-by ppr:2:node $tree/scripts/bind.sh $work/as_node $build/lib/comm/selvage-tune --types fp64 --min 64 --max 64
+$start --map-by ppr:2:node $tree/scripts/bind.sh $work/as_node $jacobi --check
+EOF
+  )
+  submit measuring "$script" >"$work/measured"
+  found=$(in_json "$work/config/selvage/probes.json" \
+    '" ".join(sorted(all["hosts"])), len(all["pairs"]), min(min(pair["gb_per_s"]) for pair in all["pairs"]) > 0')
+  [ "$found" = "('n0 n1 n2 n3', 12, True)" ] || fail "probe --save measured $found"
+  echo "passed: probe --save measures the links of the job's nodes"
+  [ "$(grep -c '"ranks": 8' "$work/config/selvage/allreduce.json")" -gt 0 ] ||
+    fail "selvage-tune wrote $(cat "$work/config/selvage/allreduce.json")"
+  echo "passed: selvage-tune tunes sums of the job's ranks"
+  grep -q 'mpi_' "$work/measured" || fail "jacobi --check says $(cat "$work/measured")"
+  echo "passed: jacobi --check says what halos choose"
+}
+
 # A program that isn't ours, from its profile to its place by selvage-topo alone. In their order the two ranks are on nodes
 # that only the top switch joins.
 test_netpipe() {
@@ -408,6 +436,7 @@ if [ -n "$jacobi" ]; then
   test_uneven_tasks
   test_true_mapper
   test_cores
+  test_measuring
 else
   leave_out "job.sbatch, since jacobi was not built"
 fi
