@@ -12,9 +12,9 @@ row with what they take together.
 import matplotlib.pyplot as plt
 
 import tables
-from plots.style import BLUE, GREEN, GREY, OCHRE, ORANGE, PlotError, save
+from plots.style import BLUE, GREEN, GREY, OCHRE, ORANGE, VIOLET, PlotError, save
 
-COLORS = (BLUE, ORANGE, GREY, GREEN, OCHRE)
+COLORS = (BLUE, ORANGE, GREY, GREEN, OCHRE, VIOLET)
 ROW_INCHES = 0.13
 
 

@@ -6,7 +6,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  (after the backend is known)
 from PIL import Image  # noqa: E402
 
-BLUE, ORANGE, GREY, GREEN, OCHRE = "#1b6ca8", "#c2571a", "#8a8d91", "#6d9f71", "#b7a13b"
+BLUE, ORANGE, GREY, GREEN, OCHRE, VIOLET = "#1b6ca8", "#c2571a", "#8a8d91", "#6d9f71", "#b7a13b", "#7a4fa3"
 PALE = "#c9d6e2"
 
 
