@@ -21,8 +21,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -53,20 +55,44 @@ void require_equal(const heat::Field& one, const heat::Field& other, int n) {
   }
 }
 
-/// A form of the code, and how many steps it has made.
+/// A form of the code, in one or several copies that take turns, and how many steps each has made. Arrays beyond the caches take longer
+/// or shorter by a tenth with the pages that they happen to have; copies even that out between forms.
 template <class Form>
-struct Stepped {
+class Copies {
+ public:
   template <class... Arguments>
-  explicit Stepped(Arguments&&... arguments) : form(std::forward<Arguments>(arguments)...) {}
-  void step() {
-    form.step();
-    ++steps;
+  void add(Arguments&&... arguments) {
+    copies_.push_back(std::make_unique<Copy>(std::forward<Arguments>(arguments)...));
   }
-  void catch_up(std::int64_t wanted) {
-    while (steps < wanted) step();
+  void step() { copies_[static_cast<std::size_t>(calls_++ / steps_in_turn) % copies_.size()]->step(); }
+  [[nodiscard]] std::int64_t most_steps() const {
+    std::int64_t most = 0;
+    for (const auto& copy : copies_) most = std::max(most, copy->steps);
+    return most;
   }
-  Form form;
-  std::int64_t steps = 0;
+  void catch_up(std::int64_t steps) {
+    for (const auto& copy : copies_) {
+      while (copy->steps < steps) copy->step();
+    }
+  }
+  [[nodiscard]] std::size_t count() const { return copies_.size(); }
+  [[nodiscard]] const Form& operator[](std::size_t copy) const { return copies_[copy]->form; }
+
+ private:
+  struct Copy {
+    template <class... Arguments>
+    explicit Copy(Arguments&&... arguments) : form(std::forward<Arguments>(arguments)...) {}
+    void step() {
+      form.step();
+      ++steps;
+    }
+    Form form;
+    std::int64_t steps = 0;
+  };
+  static constexpr std::int64_t steps_in_turn = 8;
+
+  std::vector<std::unique_ptr<Copy>> copies_;
+  std::int64_t calls_ = 0;
 };
 
 /// Whether MPI was seen to carry GPU memory between all ranks. Collective.
@@ -91,19 +117,19 @@ class StepTrial {
  public:
   [[nodiscard]] std::vector<Contender> contenders() {
     const auto check = [this] { check_all(); };
-    std::vector<Contender> all{{"selvage", [this] { with_selvage_->step(); }, check}};
-    for (const auto& [name, form] : by_hand_) all.push_back({name, [form] { form->step(); }, check});
+    std::vector<Contender> all{{"selvage", [this] { with_selvage_.step(); }, check}};
+    for (auto& [name, form] : by_hand_) all.push_back({name, [&form] { form.step(); }, check});
     return all;
   }
 
  protected:
   template <class... Arguments>
   void add_by_hand(const std::string& name, Arguments&&... arguments) {
-    by_hand_.emplace_back(name, std::make_shared<Stepped<ByHand>>(std::forward<Arguments>(arguments)...));
+    by_hand_[name].add(std::forward<Arguments>(arguments)...);
   }
   template <class... Arguments>
   void add_with_selvage(Arguments&&... arguments) {
-    with_selvage_ = std::make_shared<Stepped<WithSelvage>>(std::forward<Arguments>(arguments)...);
+    with_selvage_.add(std::forward<Arguments>(arguments)...);
   }
   /// \throws Error{verification}
   virtual void require_same(const ByHand& by_hand, const WithSelvage& with_selvage) const = 0;
@@ -111,27 +137,35 @@ class StepTrial {
 
  private:
   void check_all() {
-    std::int64_t steps = with_selvage_->steps;
-    for (const auto& [name, form] : by_hand_) steps = std::max(steps, form->steps);
-    with_selvage_->catch_up(steps);
-    for (const auto& [name, form] : by_hand_) form->catch_up(steps);
+    std::int64_t steps = with_selvage_.most_steps();
+    for (const auto& [name, form] : by_hand_) steps = std::max(steps, form.most_steps());
+    with_selvage_.catch_up(steps);
+    for (auto& [name, form] : by_hand_) form.catch_up(steps);
     Kokkos::fence("bench::stepped");
-    for (const auto& [name, form] : by_hand_) require_same(form->form, with_selvage_->form);
+    for (const auto& [name, form] : by_hand_) {
+      for (std::size_t copy = 0; copy < form.count(); ++copy) require_same(form[copy], with_selvage_[copy]);
+    }
   }
 
-  std::vector<std::pair<std::string, std::shared_ptr<Stepped<ByHand>>>> by_hand_;
-  std::shared_ptr<Stepped<WithSelvage>> with_selvage_;
+  std::map<std::string, Copies<ByHand>> by_hand_;
+  Copies<WithSelvage> with_selvage_;
 };
 
 class HeatTrial final : public StepTrial<heat::ByHand, heat::WithSelvage> {
  public:
   HeatTrial(const Context& context, int n) : n_(n) {
     const std::array cells{n, n, n};
-    add_by_hand("by hand", context.comm(), cells, process_grid(context));
-    if (mpi_takes_gpu_memory(context))
-      add_by_hand("by hand, GPU-aware MPI", context.comm(), cells, process_grid(context),
-                  heat::ByHand::Messages::direct);
-    add_with_selvage(context, cells, process_grid(context));
+    const bool gpu_aware = mpi_takes_gpu_memory(context);
+    const int copies = n < 128 ? 1 : 4;
+    for (int copy = 0; copy < copies; ++copy) {
+      // Who allocates first gets other pages.
+      if (copy % 2 == 1) add_with_selvage(context, cells, process_grid(context));
+      add_by_hand("by hand", context.comm(), cells, process_grid(context));
+      if (gpu_aware)
+        add_by_hand("by hand, GPU-aware MPI", context.comm(), cells, process_grid(context),
+                    heat::ByHand::Messages::direct);
+      if (copy % 2 == 0) add_with_selvage(context, cells, process_grid(context));
+    }
   }
 
  private:
