@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -108,22 +109,29 @@ std::shared_ptr<void> Arena::allocate_owned(const std::shared_ptr<Arena>& arena,
 }
 
 void Arena::deallocate(const void* block) {
+  const auto address = reinterpret_cast<std::uintptr_t>(block);
   const std::lock_guard lock(mutex_);
-  const auto found = segments_.find(reinterpret_cast<std::uintptr_t>(block));
-  if (found == segments_.end()) {
-    throw Error(ErrorKind::usage, fmt::format("{} is not the start of a shared block", block));
-  }
-  if (found->second.is_owned) {
+  const auto holding = segment_of(address);
+  if (holding != segments_.end() && holding->second.is_owned) {
     throw Error(
         ErrorKind::usage,
         fmt::format("{} is the memory of a View, or of an object of the library: the last copy of a View of "
                     "Grid::allocate gives it back by itself",
                     block));
   }
-  erase(found);
+  if (holding == segments_.end() || holding->first != address)
+    throw Error(ErrorKind::usage, fmt::format("{} is not the start of a shared block", block));
+  erase(holding);
 }
 
-void Arena::erase(std::map<std::uintptr_t, Segment>::iterator segment) {
+std::map<std::uintptr_t, Arena::Segment>::const_iterator Arena::segment_of(std::uintptr_t address) const {
+  const auto after = segments_.upper_bound(address);
+  if (after == segments_.begin()) return segments_.end();
+  const auto before = std::prev(after);
+  return address < before->first + before->second.mapping->bytes() ? before : segments_.end();
+}
+
+void Arena::erase(std::map<std::uintptr_t, Segment>::const_iterator segment) {
   close(segment->second.file);
   segments_.erase(segment);
 }
@@ -131,9 +139,9 @@ void Arena::erase(std::map<std::uintptr_t, Segment>::iterator segment) {
 std::optional<SharedRange> Arena::find(const void* data, std::size_t bytes) const {
   const auto address = reinterpret_cast<std::uintptr_t>(data);
   const std::lock_guard lock(mutex_);
-  auto after = segments_.upper_bound(address);
-  if (after == segments_.begin()) return std::nullopt;
-  const auto& [begin, segment] = *--after;
+  const auto holding = segment_of(address);
+  if (holding == segments_.end()) return std::nullopt;
+  const auto& [begin, segment] = *holding;
   if (address + bytes > begin + segment.mapping->bytes()) return std::nullopt;
   return SharedRange{.memory = MemoryKind::host,
                      .process = static_cast<std::int32_t>(getpid()),

@@ -58,8 +58,9 @@ class Arena {
     bool is_owned = false;
   };
 
-  /// The caller holds the mutex.
-  void erase(std::map<std::uintptr_t, Segment>::iterator segment);
+  // The caller of these holds the mutex.
+  [[nodiscard]] std::map<std::uintptr_t, Segment>::const_iterator segment_of(std::uintptr_t address) const;
+  void erase(std::map<std::uintptr_t, Segment>::const_iterator segment);
 
   mutable std::mutex mutex_;
   std::map<std::uintptr_t, Segment> segments_;  // by first address
