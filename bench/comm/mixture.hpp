@@ -37,9 +37,9 @@ struct DiffuseMixture {
   KOKKOS_FUNCTION void operator()(int i, int j, int k) const {
     for (int s = 0; s < substances; ++s) {
       double sum = 0;
-      for (int row = 0; row < 9; ++row) {
-        const double* of = &u.of[s](i + row / 3 - 1, j + row % 3 - 1, k);
-        sum += of[-1] + of[0] + of[1];
+      for (int a = -1; a <= 1; ++a) {
+        for (int b = -1; b <= 1; ++b)
+          sum += u.of[s](i + a, j + b, k - 1) + u.of[s](i + a, j + b, k) + u.of[s](i + a, j + b, k + 1);
       }
       v.of[s](i, j, k) = diffused(sum, u.of[s](i, j, k), u.of[(s + 1) % substances](i, j, k));
     }
@@ -48,7 +48,7 @@ struct DiffuseMixture {
     return own + 0.2 * (sum / 27 - own) + 0.01 * (next - own);
   }
 };
-/// A row, in a loop that compilers vectorize.
+/// A row, in a loop that compilers vectorize; of hosts' arrays, whose rows are contiguous.
 struct DiffuseRow {
   DiffuseMixture cell;
   int begin, end;

@@ -39,7 +39,7 @@ struct Conduct {
                            u(i, j, k - 1), u(i, j, k + 1));
   }
 };
-/// A row, in a loop that compilers vectorize.
+/// A row, in a loop that compilers vectorize; of hosts' arrays, whose rows are contiguous.
 struct ConductRow {
   Conduct cell;
   int begin, end;

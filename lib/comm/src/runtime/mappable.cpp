@@ -16,8 +16,9 @@ Buffer allocate_mappable(ContextState& context, const Executor& executor, std::s
 }
 
 std::shared_ptr<void> allocate_view_block(ContextState& context, std::size_t bytes) {
-  // Processors compare a load with earlier stores by the low twelve bits of the addresses. With this step Views that follow each other are
-  // far apart, farther than rows of stencils are, and all lines of a page come once.
+  // Processors compare a load with earlier stores by the low twelve bits of the addresses. Consecutive Views
+  // begin 39 lines apart within a page, farther than the rows of most stencils. 39 is odd, so each of the 64 lines is used once before any
+  // comes again.
   constexpr std::size_t compared = 4096, line = 64, step = 39 * line;
   static std::atomic<std::size_t> blocks = 0;
   const std::size_t offset = blocks++ * step % compared;
