@@ -64,7 +64,7 @@ sanitize() {
   for tool in memcheck racecheck; do
     sanitize_with "$tool" test_comm_conformance 'HaloConformance2D*/0*'
     sanitize_with "$tool" test_comm_port 'HaloPort*Parcels*:HaloPort*Store*'
-    sanitize_with "$tool" test_comm_allreduce '*OfDoubles/one_shot*:*OfDoubles/two_shot*:*OfDoubles/multi_ring*'
+    sanitize_with "$tool" test_comm_allreduce '*OfDoubles/one_shot*:*OfDoubles/two_shot*:*OfDoubles/multi_ring*:*OfDoubles/recursive_doubling_ll*'
     sanitize_with "$tool" test_comm_buckets 'GradientBuckets*HoweverTheyAreCut:GradientBuckets*InPlace*:TiledAllreduce*'
     sanitize_with "$tool" test_comm_lists '*ListHalos*/chosen_named:*ListHalos*/queue:*Migrations*/chosen_named'
     sanitize_with "$tool" test_comm_port 'ListPorts*FillGhosts*:ListPorts*Gathers'

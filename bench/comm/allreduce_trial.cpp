@@ -68,7 +68,9 @@ std::vector<Form> forms(std::int64_t bytes) {
   if (bytes <= (on_host ? megabyte : megabyte / 4)) add({.algorithm = one_shot});
   add({.algorithm = two_shot});
   if (!on_host) {
-    if (bytes <= megabyte) add({.algorithm = one_shot_ll128});
+    if (bytes <= megabyte) {
+      for (const auto algorithm : {one_shot_ll128, recursive_doubling_ll}) add({.algorithm = algorithm});
+    }
     if (bytes <= 16 * megabyte) add({.algorithm = two_shot_ll128});
     for (const auto algorithm : {two_shot_copy_engine, copy_engine, two_shot_push, multi_ring})
       add({.algorithm = algorithm});

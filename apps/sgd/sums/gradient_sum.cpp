@@ -111,8 +111,9 @@ void GradientSum::add(const Space& space, std::size_t tensor, const StepFigures&
 
 bool GradientSum::can_be_captured() const {
   using enum AllreduceAlgorithm;
-  constexpr std::array by_kernels{one_shot,      one_shot_ll128,       two_shot,    two_shot_ll128,
-                                  two_shot_push, two_shot_copy_engine, copy_engine, multi_ring};
+  constexpr std::array by_kernels{one_shot,       one_shot_ll128,        two_shot,
+                                  two_shot_ll128, two_shot_push,         two_shot_copy_engine,
+                                  copy_engine,    recursive_doubling_ll, multi_ring};
   if (tiles_ && !tiles_->can_be_captured()) return false;
   return std::ranges::all_of(buckets_->report(), [&](const GradientBuckets::Report& bucket) {
     return std::ranges::find(by_kernels, bucket.algorithm) != by_kernels.end();

@@ -130,7 +130,9 @@ INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, AllreduceGraph,
                                          AllreduceAlgorithm::two_shot, AllreduceAlgorithm::two_shot_ll128,
                                          AllreduceAlgorithm::two_shot_push,
                                          AllreduceAlgorithm::two_shot_copy_engine,
-                                         AllreduceAlgorithm::copy_engine, AllreduceAlgorithm::multi_ring),
+                                         AllreduceAlgorithm::copy_engine,
+                                         AllreduceAlgorithm::recursive_doubling_ll,
+                                         AllreduceAlgorithm::multi_ring),
                          [](const auto& tested) { return std::string(to_string(tested.param)); });
 
 TEST(GradientBucketsGraph, IsReplayedAThousandTimes) {

@@ -147,7 +147,7 @@ TEST_F(Launches, AnAllreduceByStoresIsOneKernel) {
   for (const AllreduceAlgorithm algorithm :
        {AllreduceAlgorithm::one_shot, AllreduceAlgorithm::one_shot_ll128, AllreduceAlgorithm::two_shot,
         AllreduceAlgorithm::two_shot_ll128, AllreduceAlgorithm::two_shot_push,
-        AllreduceAlgorithm::multi_ring}) {
+        AllreduceAlgorithm::recursive_doubling_ll, AllreduceAlgorithm::multi_ring}) {
     SCOPED_TRACE(to_string(algorithm));
     const Kokkos::View<float*, Kokkos::CudaSpace> view("elements", 30'000);
     Allreduce allreduce(space_, context_, view, {.algorithm = algorithm, .allow_reordering = true});

@@ -82,14 +82,15 @@ TEST_F(AllreduceErrors, ListTheAlgorithmsForAnUnknownOne) {
   EXPECT_NE(message.find("one_shot, one_shot_ll128, two_shot, two_shot_ll128, two_shot_push, "
                          "two_shot_copy_engine, copy_engine, shared_buffer_tree, hierarchical, mpi, nccl, "
                          "binomial_tree, recursive_doubling, ring, "
-                         "segmented_ring, multi_ring, pipelined"),
+                         "segmented_ring, recursive_doubling_ll, multi_ring, pipelined"),
             std::string::npos)
       << message;
 }
 TEST_F(AllreduceErrors, SayWhatAllowsAnotherOrder) {
   const Kokkos::View<double*, Space> view("gradients", 10);
-  for (const auto algorithm : {Algorithm::binomial_tree, Algorithm::recursive_doubling, Algorithm::ring,
-                               Algorithm::segmented_ring, Algorithm::multi_ring, Algorithm::pipelined}) {
+  for (const auto algorithm :
+       {Algorithm::binomial_tree, Algorithm::recursive_doubling, Algorithm::ring, Algorithm::segmented_ring,
+        Algorithm::recursive_doubling_ll, Algorithm::multi_ring, Algorithm::pipelined}) {
     const std::string message = refusal(ErrorKind::unsupported, {.algorithm = algorithm}, view);
     EXPECT_NE(message.find("the option allow_reordering, or SELVAGE_ALLREDUCE_REORDERING=yes, allows that"),
               std::string::npos)

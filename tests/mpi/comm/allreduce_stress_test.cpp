@@ -73,9 +73,9 @@ using Algorithm = AllreduceAlgorithm;
 
 std::vector<AllreduceCase> cases() {
   std::vector<AllreduceCase> all;
-  for (const auto algorithm :
-       {Algorithm::one_shot_ll128, Algorithm::two_shot_ll128, Algorithm::two_shot_push,
-        Algorithm::two_shot_copy_engine, Algorithm::copy_engine, Algorithm::multi_ring})
+  for (const auto algorithm : {Algorithm::one_shot_ll128, Algorithm::two_shot_ll128, Algorithm::two_shot_push,
+                               Algorithm::two_shot_copy_engine, Algorithm::copy_engine,
+                               Algorithm::recursive_doubling_ll, Algorithm::multi_ring})
     all.push_back({std::string(to_string(algorithm)),
                    {.algorithm = algorithm, .max_blocks = 4, .allow_reordering = true}});
   for (const auto algorithm : {Algorithm::one_shot, Algorithm::two_shot, Algorithm::shared_buffer_tree,

@@ -35,7 +35,8 @@ TEST(Options, AreReadAsTheyAreWritten) {
         AllreduceAlgorithm::two_shot_copy_engine, AllreduceAlgorithm::copy_engine,
         AllreduceAlgorithm::shared_buffer_tree, AllreduceAlgorithm::hierarchical, AllreduceAlgorithm::mpi,
         AllreduceAlgorithm::nccl, AllreduceAlgorithm::binomial_tree, AllreduceAlgorithm::recursive_doubling,
-        AllreduceAlgorithm::ring, AllreduceAlgorithm::segmented_ring, AllreduceAlgorithm::multi_ring,
+        AllreduceAlgorithm::ring, AllreduceAlgorithm::segmented_ring,
+        AllreduceAlgorithm::recursive_doubling_ll, AllreduceAlgorithm::multi_ring,
         AllreduceAlgorithm::pipelined}) {
     EXPECT_EQ(parse_allreduce_algorithm(to_string(algorithm)), algorithm);
   }

@@ -202,6 +202,7 @@ std::span<const AllreduceEntry> allreduce_algorithms() {
       AllreduceEntry{recursive_doubling, never, false, refuse_nothing, make_recursive_doubling},
       AllreduceEntry{ring, never, false, refuse_nothing, make_ring},
       AllreduceEntry{segmented_ring, never, false, refuse_nothing, make_segmented_ring},
+      AllreduceEntry{recursive_doubling_ll, never, false, refuse_hosts, make_recursive_doubling_ll},
       AllreduceEntry{multi_ring, never, false, refuse_hosts, make_multi_ring},
       AllreduceEntry{pipelined, never, false, refuse_pipelined, make_pipelined},
   };

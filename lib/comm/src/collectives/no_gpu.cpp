@@ -30,6 +30,9 @@ std::unique_ptr<AllreduceRunner> make_two_shot_copy_engine(const AllreduceParts&
 std::unique_ptr<AllreduceRunner> make_copy_engine(const AllreduceParts&) {
   refuse_gpus();
 }
+std::unique_ptr<AllreduceRunner> make_recursive_doubling_ll(const AllreduceParts&) {
+  refuse_gpus();
+}
 std::unique_ptr<AllreduceRunner> make_multi_ring(const AllreduceParts&) {
   refuse_gpus();
 }

@@ -56,6 +56,7 @@ constexpr std::array allreduce_algorithms{
     std::pair{AllreduceAlgorithm::recursive_doubling, "recursive_doubling"sv},
     std::pair{AllreduceAlgorithm::ring, "ring"sv},
     std::pair{AllreduceAlgorithm::segmented_ring, "segmented_ring"sv},
+    std::pair{AllreduceAlgorithm::recursive_doubling_ll, "recursive_doubling_ll"sv},
     std::pair{AllreduceAlgorithm::multi_ring, "multi_ring"sv},
     std::pair{AllreduceAlgorithm::pipelined, "pipelined"sv}};
 

@@ -27,8 +27,9 @@ enum class AllreduceAlgorithm {
   recursive_doubling,  ///< ranks at growing distances swap what they have combined
   ring,                ///< parts travel round a ring, and each rank adds its elements
   segmented_ring,      ///< ring for short segments, several at a time
-  multi_ring,          ///< a ring per block of one kernel, in both directions; on GPUs
-  pipelined,           ///< groups combine at their leaders, leaders exchange: chunks in stages that overlap
+  recursive_doubling_ll,  ///< recursive_doubling in one kernel, 8 bytes at a time (LL), without the host; on GPUs
+  multi_ring,             ///< a ring per block of one kernel, in both directions; on GPUs
+  pipelined,  ///< groups combine at their leaders, leaders exchange: chunks in stages that overlap
 };
 
 [[nodiscard]] std::string_view to_string(ReduceOperation operation);

@@ -23,6 +23,7 @@ inline constexpr int most_allreduce_ranks = 8;
 [[nodiscard]] std::unique_ptr<AllreduceRunner> make_two_shot_push(const AllreduceParts& parts);
 [[nodiscard]] std::unique_ptr<AllreduceRunner> make_two_shot_copy_engine(const AllreduceParts& parts);
 [[nodiscard]] std::unique_ptr<AllreduceRunner> make_copy_engine(const AllreduceParts& parts);
+[[nodiscard]] std::unique_ptr<AllreduceRunner> make_recursive_doubling_ll(const AllreduceParts& parts);
 [[nodiscard]] std::unique_ptr<AllreduceRunner> make_multi_ring(const AllreduceParts& parts);
 
 /// Groups of GPUs that map each other's memory combine by the first half of two_shot. Ranks with the same position in their groups then

@@ -78,6 +78,8 @@ struct AllreduceKernel {
 /// Each rank stores its elements into all ranks' scratch, and combines what all have stored.
 [[nodiscard]] AllreduceKernel one_shot_ll_kernel();
 [[nodiscard]] AllreduceKernel one_shot_ll128_kernel();
+/// Ranks at growing distances store what they have combined into each other's scratch.
+[[nodiscard]] AllreduceKernel recursive_doubling_ll_kernel();
 /// Each rank stores every rank's part of its elements into that rank's scratch, combines its own part, and stores the
 /// result into all ranks' scratch.
 [[nodiscard]] AllreduceKernel two_shot_ll128_kernel();

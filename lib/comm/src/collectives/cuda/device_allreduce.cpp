@@ -1,5 +1,6 @@
 #include "collectives/algorithms/device_allreduce.hpp"
 
+#include "collectives/algorithms/fold.hpp"
 #include "device_collective.hpp"
 
 namespace selvage::detail {
@@ -47,6 +48,12 @@ constexpr BetweenElements::Shape by_rings{
 
 constexpr ThroughScratch::Shape ll{
     .line_bytes = ll_packet_bytes, .line_words = ll_packet_words, .lanes = 1, .is_by_parts = false};
+/// Partial results travel in as many packets as they are longer than elements.
+ThroughScratch::Shape ll_partial(ElementType type) {
+  ThroughScratch::Shape shape = ll;
+  shape.line_bytes *= static_cast<std::int64_t>(accumulator_bytes(type) / element_bytes(type));
+  return shape;
+}
 constexpr ThroughScratch::Shape ll128{
     .line_bytes = ll128_line_bytes, .line_words = ll128_line_words, .lanes = 8, .is_by_parts = false};
 constexpr ThroughScratch::Shape ll128_by_parts{
@@ -77,6 +84,10 @@ std::unique_ptr<AllreduceRunner> make_two_shot_push(const AllreduceParts& parts)
       BetweenElements::Shape{.most_blocks = push_blocks,
                              .packs_per_thread = 1,
                              .scratch_bytes = push_slots * push_chunk_bytes(packs)});
+}
+std::unique_ptr<AllreduceRunner> make_recursive_doubling_ll(const AllreduceParts& parts) {
+  return std::make_unique<ThroughScratch>(parts, recursive_doubling_ll_kernel(),
+                                          ll_partial(parts.elements.type));
 }
 std::unique_ptr<AllreduceRunner> make_multi_ring(const AllreduceParts& parts) {
   return std::make_unique<BetweenElements>(parts, multi_ring_kernel(), by_rings);
