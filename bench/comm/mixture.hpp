@@ -2,7 +2,7 @@
 
 // Three substances that diffuse through each other, on a periodic box: a step reads 26 neighbouring cells of each, so every rank exchanges
 // sides, edges and corners of three arrays. With messages by hand, all at once or axis by axis, and with Selvage.
-#include "../../examples/heat/conduction.hpp"
+#include "../../examples/heat/by_hand.hpp"
 #include "messages.hpp"
 
 #include <selvage/comm/box.hpp>
@@ -115,12 +115,15 @@ struct UnpackMixture {
 class MixtureByHand {
  public:
   enum class Way {
-    all_at_once,  ///< a message to each of 26 neighbours, while inner cells are computed
-    axis_by_axis,  ///< two messages per axis, which take along what came before; inner cells are computed during the first two
+    all_at_once,   ///< a message to each of 26 neighbours
+    axis_by_axis,  ///< two messages per axis, which take along what came before
   };
+  /// What is computed while the messages travel, of several axes the first ones.
+  using Meanwhile = heat::ByHand::Meanwhile;
 
   /// Collective. \param n  cells of a rank along each axis
-  MixtureByHand(MPI_Comm comm, int n, std::array<int, 3> ranks, Way way, Messages messages);
+  MixtureByHand(MPI_Comm comm, int n, std::array<int, 3> ranks, Way way, Messages messages,
+                Meanwhile meanwhile);
   MixtureByHand(const MixtureByHand&) = delete;
   MixtureByHand& operator=(const MixtureByHand&) = delete;
   ~MixtureByHand() { MPI_Comm_free(&comm_); }
@@ -158,14 +161,15 @@ class MixtureByHand {
   heat::Space space_;
   int n_;
   Messages messages_;
+  bool overlaps_;
   Mixture u_, v_;
   std::vector<std::vector<Message>> phases_;
   std::vector<MPI_Request> requests_;
 };
 
 inline MixtureByHand::MixtureByHand(MPI_Comm comm, int n, std::array<int, 3> ranks, Way way,
-                                    Messages messages)
-    : n_(n), messages_(messages) {
+                                    Messages messages, Meanwhile meanwhile)
+    : n_(n), messages_(messages), overlaps_(meanwhile == Meanwhile::inner_cells) {
   const std::array<int, 3> periodic{1, 1, 1};
   MPI_Cart_create(comm, 3, ranks.data(), periodic.data(), 0, &comm_);
   for (Mixture* mixture : {&u_, &v_}) {
@@ -235,18 +239,22 @@ inline MixtureByHand::Cut MixtureByHand::cut(const CellBox& cells) {
 
 inline void MixtureByHand::step() {
   begin(phases_.front());
-  update({{{2, 2, 2}, {n_, n_, n_}}});
+  if (overlaps_) update({{{2, 2, 2}, {n_, n_, n_}}});
   end(phases_.front());
   for (std::size_t phase = 1; phase < phases_.size(); ++phase) {
     begin(phases_[phase]);
     end(phases_[phase]);
   }
-  update({{{1, 1, 1}, {2, n_ + 1, n_ + 1}}});
-  update({{{n_, 1, 1}, {n_ + 1, n_ + 1, n_ + 1}}});
-  update({{{2, 1, 1}, {n_, 2, n_ + 1}}});
-  update({{{2, n_, 1}, {n_, n_ + 1, n_ + 1}}});
-  update({{{2, 2, 1}, {n_, n_, 2}}});
-  update({{{2, 2, n_}, {n_, n_, n_ + 1}}});
+  if (overlaps_) {
+    update({{{1, 1, 1}, {2, n_ + 1, n_ + 1}}});
+    update({{{n_, 1, 1}, {n_ + 1, n_ + 1, n_ + 1}}});
+    update({{{2, 1, 1}, {n_, 2, n_ + 1}}});
+    update({{{2, n_, 1}, {n_, n_ + 1, n_ + 1}}});
+    update({{{2, 2, 1}, {n_, n_, 2}}});
+    update({{{2, 2, n_}, {n_, n_, n_ + 1}}});
+  } else {
+    update({{{1, 1, 1}, {n_ + 1, n_ + 1, n_ + 1}}});
+  }
   std::swap(u_, v_);
 }
 
@@ -291,7 +299,7 @@ class MixtureWithSelvage {
               v_.of[1], v_.of[2]),
         inner_(grid_.shrunk(grid_.local_box(1), 1)),
         edges_(without(grid_.local_box(1), inner_)),
-        overlaps_(heat::goes_on_by_itself(context)) {
+        overlaps_(heat::overlap_pays(context)) {
     const auto first = grid_.box().begin;
     Kokkos::parallel_for("with_selvage::fill", cells_in(space_, {{{1, 1, 1}, {n + 1, n + 1, n + 1}}}),
                          FillMixture{u_,

@@ -1,7 +1,7 @@
 #pragma once
 
 // Heat conduction as MPI codes have it: arrays with ghosts, a buffer per side, kernels that pack and unpack, MPI_Isend and MPI_Irecv,
-// the inner cells while messages travel, then the others.
+// the inner cells while messages travel, then the others; or all cells afterwards.
 #include "conduction.hpp"
 
 #include <mpi.h>
@@ -16,10 +16,12 @@ class ByHand {
  public:
   /// What MPI reads and writes: the buffers themselves, on hosts or by an MPI that takes GPU memory, or copies in pinned host memory.
   enum class Messages { direct, staged };
+  /// What is computed while messages travel.
+  enum class Meanwhile { inner_cells, nothing };
 
   /// Collective. \param cells  of a rank, along each axis \param ranks  along each axis
   ByHand(MPI_Comm comm, const std::array<int, 3>& cells, std::array<int, 3> ranks,
-         Messages messages = Messages::staged);
+         Messages messages = Messages::staged, Meanwhile meanwhile = Meanwhile::inner_cells);
   ByHand(const ByHand&) = delete;
   ByHand& operator=(const ByHand&) = delete;
   ~ByHand() { MPI_Comm_free(&comm_); }
@@ -57,6 +59,7 @@ class ByHand {
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   bool is_staged_;
+  bool overlaps_;
   Space space_;
   std::array<int, 3> cells_;
   Field u_, v_;
@@ -68,8 +71,9 @@ class ByHand {
 };
 
 inline ByHand::ByHand(MPI_Comm comm, const std::array<int, 3>& cells, std::array<int, 3> ranks,
-                      Messages messages)
+                      Messages messages, Meanwhile meanwhile)
     : is_staged_(messages == Messages::staged),
+      overlaps_(meanwhile == Meanwhile::inner_cells),
       cells_(cells),
       u_("u", cells[0] + 2, cells[1] + 2, cells[2] + 2),
       v_("v", cells[0] + 2, cells[1] + 2, cells[2] + 2),
@@ -119,10 +123,13 @@ inline void ByHand::step() {
   // Now the sides are packed, and nothing reads any more what arrived last time.
   space_.fence();
   exchange();
-  update(inner_begin_, inner_end_);
+  if (overlaps_) update(inner_begin_, inner_end_);
   MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
   take_ghosts();
-  update_outermost();
+  if (overlaps_)
+    update_outermost();
+  else
+    update({1, 1, 1}, {cells_[0] + 1, cells_[1] + 1, cells_[2] + 1});
   std::swap(u_, v_);
 }
 // --8<-- [end:step]

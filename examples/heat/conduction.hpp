@@ -65,11 +65,10 @@ inline void conduct(const Space& space, const std::array<int, 3>& begin, const s
   }
 }
 
-/// Whether an exchange goes on while kernels run, so that the inner cells hide it. Between ranks of one host, without GPUs, the calling
-/// thread itself stores into the neighbours' memory: then one kernel for all cells is faster.
-inline bool goes_on_by_itself(const selvage::Context& context) {
-  constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
-  return !on_host || context.machine().host_count() > 1;
+/// Whether an exchange takes long enough to compute inner cells meanwhile. Ranks of one host store into each other's memory, which is
+/// over before kernels for the edges would have begun: there one kernel for all cells is faster.
+inline bool overlap_pays(const selvage::Context& context) {
+  return context.machine().host_count() > 1;
 }
 
 template <class Plane>

@@ -1,6 +1,6 @@
 #pragma once
 
-// The same with Selvage: arrays with ghosts, filled by a HaloExchange while the inner cells are computed.
+// The same with Selvage: arrays with ghosts, filled by a HaloExchange; between hosts while the inner cells are computed.
 #include "conduction.hpp"
 
 #include <selvage/comm/halo_exchange.hpp>
@@ -25,7 +25,7 @@ class WithSelvage {
         own_(grid_.local_box(1)),
         inner_(grid_.shrunk(own_, 1)),
         edges_(without(own_, inner_)),
-        overlaps_(goes_on_by_itself(context)) {
+        overlaps_(overlap_pays(context)) {
     fill();
   }
 
