@@ -117,6 +117,7 @@ variant_of_preset() {
   case $1 in
     serial | mpich | asan | tsan) echo serial ;;
     openmp | cuda) echo "$1" ;;
+    openmp-quick) echo openmp ;;
     cuda-compiles) echo cuda ;;
     *) fail "unknown preset '$1'; there are serial, openmp, cuda, mpich, asan and tsan" ;;
   esac

@@ -12,7 +12,7 @@ word last:
     field  value, spread, floor, choice, commit, another word of the record, the name of a contender, or "spread of NAME"; of
            several the first that the record has. over: the field divided by it
     text   with {placeholders}, of the row's fields: {1} is fields[0] of that record; without fields, the text as it is
-    least  fields: of those that the record has the least
+    least  how names of peers begin: the least of theirs
     fastest_but  names: of the other peers the one with the least time, with its name
     digits that count (3); percent = true: of one hundred
 
@@ -132,7 +132,7 @@ def cell(all_records, given):
         values = [number(field_of(record, field), digits) for field in given["fields"]]
         return given["text"].format(None, *values, **{key: given[key] for key in given if key != "text"})
     value = (
-        min(field_of(record, field) for field in given["least"] if has_field(record, field))
+        min(each for name, each in record["peers"].items() if name.startswith(given["least"]))
         if "least" in given
         else field_of(record, given.get("field", "value"))
     )
