@@ -21,7 +21,7 @@ SELVAGE_BENCHMARKS the programs that measure (default: $all_benchmarks).
 EOF
 }
 
-all_benchmarks="selvage-topo bench_latency bench_tasks bench_triggers bench_copies bench_halo bench_list_halo bench_layouts bench_allreduce bench_stages bench_overlap bench_heat bench_stencil bench_jacobi bench_md bench_lammps bench_sgd"
+all_benchmarks="selvage-topo bench_latency bench_tasks bench_triggers bench_queues bench_copies bench_halo bench_list_halo bench_layouts bench_allreduce bench_stages bench_overlap bench_heat bench_stencil bench_jacobi bench_md bench_lammps bench_sgd"
 read -ra benchmarks <<<"${SELVAGE_BENCHMARKS:-$all_benchmarks}"
 is_wanted() { [[ " ${benchmarks[*]} " == *" $1 "* ]]; }
 
@@ -101,7 +101,7 @@ measure_gpus() {
   mapfile -t all < <(up_to "$gpus" 1 2 4 8)
   probe_links
   local benchmark
-  for benchmark in bench_latency bench_tasks bench_triggers bench_copies bench_halo bench_list_halo bench_layouts; do
+  for benchmark in bench_latency bench_tasks bench_triggers bench_queues bench_copies bench_halo bench_list_halo bench_layouts; do
     measure "$benchmark" "" "${several[@]}"
   done
   measure_device_queues "${several[@]}"
@@ -130,7 +130,7 @@ measure_shared_gpu() {
     export CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=$((100 / ranks))
     for benchmark in bench_halo bench_list_halo bench_layouts bench_heat; do measure "$benchmark" "" "$ranks"; done
     SELVAGE_ALLREDUCE_REORDERING=yes measure bench_allreduce "" "$ranks"
-    for benchmark in bench_latency bench_tasks bench_triggers bench_copies; do measure "$benchmark" "" "$ranks"; done
+    for benchmark in bench_latency bench_tasks bench_triggers bench_queues bench_copies; do measure "$benchmark" "" "$ranks"; done
     measure_device_queues "$ranks"
   done
   SELVAGE_ALLREDUCE_REORDERING=yes SELVAGE_LOGICAL_HOSTS=2x2 measure bench_allreduce -hosts2x2 4
@@ -141,7 +141,7 @@ measure_shared_gpu() {
 # Numbers of ranks beyond the cores are measured too: that is how tests and laptops run.
 measure_host() {
   local benchmark
-  for benchmark in bench_latency bench_tasks bench_triggers bench_copies bench_halo bench_list_halo bench_layouts; do
+  for benchmark in bench_latency bench_tasks bench_triggers bench_queues bench_copies bench_halo bench_list_halo bench_layouts; do
     measure "$benchmark" "" 2 4
   done
   for benchmark in bench_halo bench_list_halo bench_layouts bench_tasks; do

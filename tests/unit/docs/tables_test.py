@@ -78,6 +78,13 @@ class Tables(unittest.TestCase):
         self.assertIn("-->1.50 us<!--", text)
         self.assertIn("| all | 1.50 | 3.00 |", text)
 
+    def test_takes_the_least_of_peers_whose_names_begin_alike(self):
+        definitions = self.root / "docs/performance/tables.toml"
+        definitions.write_text(DEFINITIONS.replace('field = "peer"', 'least = "by hand"'))
+        self.record("bench_a-1rank", "a/1rank", peers={"by hand": 4.0, "by hand, otherwise": 2.5, "other": 2.0})
+        self.write()
+        self.assertIn("| all | 1.50 | 2.50 |", (self.root / "README.md").read_text())
+
     def test_sees_a_table_that_differs(self):
         page = self.root / "README.md"
         page.write_text(page.read_text().replace("| 1.50 |", "| 1.40 |"))
