@@ -1,5 +1,5 @@
-// How many commands of running kernels service threads carry out: 16 teams, each with a ring of its own, put 8 pieces each into the next
-// rank's window, and wait until all have arrived. <r> counts ranks or GPUs.
+// How fast service threads carry out the commands of a running kernel: 16 teams, each with a ring of its own, put 8 pieces each into the
+// next rank's window, and wait until all have arrived. <r> counts ranks or GPUs.
 //
 // queues/put/<bytes>/<r>rank: us per step of 128 pieces of so many bytes
 //   <n> threads: service threads among which the rings are divided; rings in host memory
@@ -11,6 +11,7 @@
 #include "../support/machine_facts.hpp"
 #include "../support/mpi_main.hpp"
 #include "../support/on_host.hpp"
+#include "sent_words.hpp"
 
 #include <selvage/comm/trigger.hpp>
 #include <selvage/error.hpp>
@@ -35,10 +36,6 @@ constexpr double batch_seconds = 20e-3;
 constexpr int teams = 16;
 constexpr int pieces_per_team = 8;
 constexpr int pieces = teams * pieces_per_team;
-
-KOKKOS_FUNCTION std::uint64_t word_of(int rank, std::uint64_t step, std::uint64_t i) {
-  return (i + 1) * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(rank) * 1000003 + step;
-}
 
 /// The elements of one step, and who sends them.
 struct Step {
@@ -170,19 +167,12 @@ class QueueTrial {
   }
   void verify(const std::string& name, const Step& step, const std::function<void()>& next,
               const std::uint64_t* received) const {
-    using Unmanaged =
-        Kokkos::View<const std::uint64_t*, Space::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
     MPI_Barrier(context_.comm());
     const std::uint64_t number = step.number;
     next();
     // Every rank has waited for what it put.
     MPI_Barrier(context_.comm());
-    const auto words =
-        Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), Unmanaged(received, all_words()));
-    for (std::uint64_t i = 0; i < all_words(); ++i) {
-      if (words(i) != word_of(left(), number, i))
-        throw Error(ErrorKind::verification, fmt::format("{}: word {} of step {} is wrong", name, i, number));
-    }
+    require_words(name, received, all_words(), left(), number);
   }
 
   Context context_;

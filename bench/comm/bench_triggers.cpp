@@ -11,6 +11,7 @@
 #include "../support/machine_facts.hpp"
 #include "../support/mpi_main.hpp"
 #include "../support/on_host.hpp"
+#include "sent_words.hpp"
 
 #include <selvage/comm/trigger.hpp>
 #include <selvage/error.hpp>
@@ -37,10 +38,6 @@ constexpr double batch_seconds = 20e-3;
 /// Messages of two steps may be underway: who has waited for the second has finished the first.
 constexpr std::uint64_t sets = 2;
 constexpr std::uint64_t words_per_line = 16;
-
-KOKKOS_FUNCTION std::uint64_t word_of(int rank, std::uint64_t step, std::uint64_t i) {
-  return (i + 1) * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(rank) * 1000003 + step;
-}
 
 /// What lies in a window: a line per set with the word that says how many messages have come, then the messages.
 struct Layout {
@@ -231,18 +228,11 @@ class TriggerTrial {
   }
   void verify(const std::string& name, const Step& step, const std::function<void()>& next,
               const Received& received) const {
-    using Unmanaged =
-        Kokkos::View<const std::uint64_t*, Space::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
     MPI_Barrier(context_.comm());
     const std::uint64_t number = step.number, set = step.set();
     next();
     MPI_Barrier(context_.comm());
-    const auto words =
-        Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), Unmanaged(received(set), message_words_));
-    for (std::uint64_t i = 0; i < message_words_; ++i) {
-      if (words(i) != word_of(left(), number, i))
-        throw Error(ErrorKind::verification, fmt::format("{}: word {} of step {} is wrong", name, i, number));
-    }
+    require_words(name, received(set), message_words_, left(), number);
   }
 
   Context context_;

@@ -65,8 +65,8 @@ inline void conduct(const Space& space, const std::array<int, 3>& begin, const s
   }
 }
 
-/// Whether an exchange takes long enough to compute inner cells meanwhile. Ranks of one host store into each other's memory, which is
-/// over before kernels for the edges would have begun: there one kernel for all cells is faster.
+/// Whether an exchange takes long enough to compute inner cells meanwhile. Ranks of one host store into each other's memory, which
+/// takes less time than kernels for the edges do: there one kernel for all cells is faster.
 inline bool overlap_pays(const selvage::Context& context) {
   return context.machine().host_count() > 1;
 }
