@@ -23,7 +23,6 @@ bool all_done(const std::vector<MPI_Request>& requests) {
 MpiMessages::MpiMessages(const MessageParts& parts, std::vector<PackedPeer> peers)
     : comm_(parts.context.comm()),
       first_tag_(parts.first_tag),
-      staged_(parts.carrier == Wire::staged && !parts.executor.runs_on_host()),
       initiation_(parts.initiation),
       peers_(std::move(peers)) {
   const std::size_t most = peers_.size() * parts.fields;
@@ -74,7 +73,7 @@ void MpiMessages::post_receives(const Step& step) {
     const PackedBlock& block = peers_[i].incoming(step.reverse);
     for_each_run(step, block, [&](int first_field, std::int64_t begin, std::int64_t bytes) {
       expected_.push_back({i, begin, bytes});
-      check_mpi(MPI_Irecv(block.wire.data + begin, message_size(bytes), MPI_BYTE, peers_[i].rank,
+      check_mpi(MPI_Irecv(block.packed.data + begin, message_size(bytes), MPI_BYTE, peers_[i].rank,
                           first_tag_ + first_field, comm_, &receives_.emplace_back(MPI_REQUEST_NULL)),
                 "MPI_Irecv");
     });
@@ -88,7 +87,6 @@ void MpiMessages::pack(const Step& step) {
     for (std::size_t field = 0; field < block.pack.size(); ++field) {
       if (step.has(field)) block.pack[field]->enqueue(step.executor);
     }
-    if (staged_) step.executor.stage_out(block.wire.data, block.packed.data, block.bytes());
   }
   // MPI reads the blocks, and is not ordered with the instance.
   if (!step.executor.runs_on_host()) step.executor.fence();
@@ -100,7 +98,7 @@ void MpiMessages::pack_and_send(const Step& step) {
     const PackedBlock& block = peer.outgoing(step.reverse);
     for_each_run(step, block, [&](int first_field, std::int64_t begin, std::int64_t bytes) {
       send_ranks_.push_back(peer.rank);
-      check_mpi(MPI_Isend(block.wire.data + begin, message_size(bytes), MPI_BYTE, peer.rank,
+      check_mpi(MPI_Isend(block.packed.data + begin, message_size(bytes), MPI_BYTE, peer.rank,
                           first_tag_ + first_field, comm_, &sends_.emplace_back(MPI_REQUEST_NULL)),
                 "MPI_Isend");
     });
@@ -150,8 +148,6 @@ void MpiMessages::require_whole(const Step& step, const Message& message, const 
 
 void MpiMessages::deliver(const Step& step, const Message& message) {
   const PackedBlock& block = peers_[message.peer].incoming(step.reverse);
-  if (staged_)
-    step.executor.stage_in(block.packed.data + message.begin, block.wire.data + message.begin, message.bytes);
   if (step.reverse) return;
   const ProfilingRegion region("comm::unpack");
   for (std::size_t field = 0; field < block.unpack.size(); ++field) {

@@ -40,7 +40,6 @@ class MpiMessages final : public Link {
 
   MPI_Comm comm_;
   int first_tag_;
-  bool staged_;
   Initiation initiation_;
   std::vector<PackedPeer> peers_;
 

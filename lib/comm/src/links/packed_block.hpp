@@ -16,7 +16,7 @@ class ContextState;
 /// The memory in which MPI or the proxy finds a packed block.
 enum class Wire {
   packed,  ///< where the execution space works
-  staged,  ///< in host memory beside it; on hosts, as `packed`
+  staged,  ///< in host memory, which kernels of a GPU write and read as well
   mapped,  ///< where the execution space works, in memory that peers map
 };
 
@@ -31,12 +31,10 @@ struct MessageParts {
   int first_tag;  ///< of one per field
 };
 
-/// The bytes that go to one neighbour, or come from it, packed: in memory of the execution space, and in the memory that MPI or the
-/// proxy reads and writes.
+/// The bytes that go to one neighbour, or come from it, packed: in the memory that MPI or the proxy reads and writes.
 struct PackedBlock {
   std::vector<std::int64_t> begins{0};  ///< of each field, and the end of the last: bytes
   Buffer packed;
-  Buffer wire;                                        ///< `packed` itself unless staged
   std::vector<std::unique_ptr<PreparedCopy>> pack;    ///< by field, of blocks that are sent
   std::vector<std::unique_ptr<PreparedCopy>> unpack;  ///< by field, of blocks that are received
 

@@ -15,17 +15,14 @@ Command message_of(const PackedBlock& block, std::size_t field, CommandKind kind
   Command command;
   command.kind = kind;
   command.bytes = static_cast<std::uint64_t>(block.field_bytes(field));
-  command.payload = reinterpret_cast<std::uint64_t>(block.wire.data + block.field_begin(field));
+  command.payload = reinterpret_cast<std::uint64_t>(block.packed.data + block.field_begin(field));
   return command;
 }
 
 }  // namespace
 
 ProxyMessages::ProxyMessages(const MessageParts& parts, std::vector<PackedPeer> peers)
-    : context_(parts.context),
-      carrier_(parts.carrier),
-      staged_(carrier_ == Wire::staged && !parts.executor.runs_on_host()),
-      peers_(std::move(peers)) {
+    : context_(parts.context), carrier_(parts.carrier), peers_(std::move(peers)) {
   if (carrier_ == Wire::mapped) mapped_ = std::make_unique<MappedMessages>(parts, peers_);
   std::vector<PlannedMessage> messages = plan_messages(parts);
   is_delivered_.resize(messages.size());
@@ -108,17 +105,12 @@ void ProxyMessages::pack(const Step& step) {
     for (std::size_t field = 0; field < block.pack.size(); ++field) {
       if (step.has(field)) block.pack[field]->enqueue(step.executor);
     }
-    if (staged_) step.executor.stage_out(block.wire.data, block.packed.data, block.bytes());
   }
 }
 
 void ProxyMessages::deliver(const Step& step, std::uint32_t message) {
   const PackedBlock& block = peers_[line_->messages()[message].peer].incoming(step.reverse);
   const std::size_t field = line_->messages()[message].field;
-  const std::int64_t begin = block.field_begin(field);
-  if (staged_) {
-    step.executor.stage_in(block.packed.data + begin, block.wire.data + begin, block.field_bytes(field));
-  }
   const ProfilingRegion region("comm::unpack");
   if (!step.reverse) block.unpack[field]->enqueue(step.executor);
 }

@@ -38,7 +38,6 @@ class ProxyMessages final : public Link {
 
   ContextState& context_;
   Wire carrier_;
-  bool staged_;
   std::vector<PackedPeer> peers_;
   std::unique_ptr<MappedMessages> mapped_;  ///< of carrier mapped
   std::unique_ptr<ProxyChannel> line_;

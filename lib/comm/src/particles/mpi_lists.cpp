@@ -32,8 +32,8 @@ class MpiLists final : public ListPath {
 
  private:
   struct Message {
-    GrowingBuffer packed;  ///< where kernels pack; MPI's memory too, where it takes that
-    Buffer wire;           ///< what MPI is given, when that is another
+    GrowingBuffer packed;  ///< GPU memory that MPI is given, where it takes that
+    Buffer wire;           ///< otherwise: host memory, with a header
     std::int64_t wire_bytes = 0;
     MPI_Request request = MPI_REQUEST_NULL;
   };
@@ -60,6 +60,10 @@ class MpiLists final : public ListPath {
   void reserve(Message& message, const ListStep& step, std::int64_t bytes) const;
   [[nodiscard]] std::byte* wire_of(const Message& message, const ListStep& step) const {
     return hides_bytes(step) ? message.packed.as<std::byte>() : message.wire.data;
+  }
+  /// Where the particles lie packed.
+  [[nodiscard]] std::byte* packed_in(const Message& message, const ListStep& step) const {
+    return hides_bytes(step) ? message.packed.as<std::byte>() : message.wire.data + list_header_bytes;
   }
   [[nodiscard]] std::int64_t length_of(const ListStep& step, const ListRange& range) const {
     return step.bytes(range) + (hides_bytes(step) ? 0 : list_header_bytes);
@@ -88,12 +92,13 @@ MpiLists::~MpiLists() {
   }
 }
 
-/// On hosts the packed block lies behind the header, in the memory that MPI is given.
 void MpiLists::reserve(Message& message, const ListStep& step, std::int64_t bytes) const {
-  if (!step.executor.runs_on_host())
+  if (hides_bytes(step)) {
     message.packed.reserve<std::byte>(std::max<std::int64_t>(bytes, 1), step.executor);
+    return;
+  }
   const std::int64_t wanted = std::max(bytes + list_header_bytes, least_list_message_bytes);
-  if (hides_bytes(step) || wanted <= message.wire_bytes) return;
+  if (wanted <= message.wire_bytes) return;
   message.wire_bytes = std::max(wanted, message.wire_bytes * 3 / 2);
   message.wire = step.executor.allocate_staging(message.wire_bytes);
 }
@@ -117,24 +122,16 @@ bool MpiLists::put(const ListStep& step) {
 
 void MpiLists::pack_all(const ListStep& step) {
   const ProfilingRegion region("comm::pack");
-  const bool on_host = step.executor.runs_on_host();
   parts_.clear();
   for (Peer& peer : peers_) {
     const ListRange& range = step.sent(*peer.link);
     if (range.count == 0) continue;
     reserve(peer.out, step, step.bytes(range));
-    parts_.push_back({on_host ? peer.out.wire.data + list_header_bytes : peer.out.packed.as<std::byte>(),
-                      range.first, range.count});
+    parts_.push_back({packed_in(peer.out, step), range.first, range.count});
   }
   if (!parts_.empty()) step.mover->pack(parts_);
-  for (Peer& peer : peers_) {
-    const ListRange& range = step.sent(*peer.link);
-    if (on_host || hides_bytes(step) || range.count == 0) continue;
-    step.executor.stage_out(peer.out.wire.data + list_header_bytes, peer.out.packed.as<std::byte>(),
-                            step.bytes(range));
-  }
   // MPI reads the blocks, and is not ordered with the instance.
-  if (!on_host) step.executor.fence();
+  if (!step.executor.runs_on_host()) step.executor.fence();
 }
 
 void MpiLists::send(Peer& peer, const ListStep& step) {
@@ -171,16 +168,9 @@ bool MpiLists::receive(Peer& peer, const ListStep& step, std::vector<ListArrival
   if (completed == 0) return false;
   peer.awaits = false;
   require_whole(peer, step);
-  const bool on_host = step.executor.runs_on_host();
   ListRange range = step.received(*peer.link);
   if (!step.moves_particles()) range = {0, header_in(peer.in).entries};
-  if (step.moves_particles() && staged_ && !on_host) {
-    step.executor.stage_in(peer.in.packed.as<std::byte>(), peer.in.wire.data + list_header_bytes,
-                           step.bytes(range));
-  }
-  arrivals.push_back({peer.link,
-                      {on_host ? peer.in.wire.data + list_header_bytes : peer.in.packed.as<std::byte>(),
-                       range.first, range.count}});
+  arrivals.push_back({peer.link, {packed_in(peer.in, step), range.first, range.count}});
   return true;
 }
 
