@@ -148,23 +148,28 @@ TEST(Layout, PacksLikeAViewWithoutGapsAndKeepsItsRows) {
   }
 }
 
-TEST(Layout, PacksInTheOrderOfIndicesWhateverTheLayout) {
+TEST(Layout, PacksInTheOwnersOrderWhateverTheOtherLayout) {
   Dice dice(3);
   for (int trial = 0; trial < 1000; ++trial) {
     const std::int64_t element_bytes = element_sizes[trial % element_sizes.size()];
     const std::array extents{dice.from(1, 4), dice.from(1, 3), dice.from(1, 4), dice.from(1, 3)};
     const Placed view = dice.place(extents, element_bytes);
-    std::vector<std::byte> packed(view.region.elements() * element_bytes);
-    copy_all(view_to_buffer(view.data(), view.layout, view.region, packed.data()));
-    std::size_t at = 0;
-    for_each(extents, [&](const std::array<std::int64_t, 4>& i) {
-      ASSERT_EQ(std::memcmp(&packed[at], view.data() + offset_of(view, i), element_bytes), 0);
-      at += element_bytes;
-    });
     Placed other = dice.place(extents, element_bytes);
-    const auto expected = copied_naively(view, other);
-    copy_all(buffer_to_view(packed.data(), other.data(), other.layout, other.region, BoxUse::move));
-    ASSERT_EQ(other.memory, expected);
+    for (const Layout& owners : {view.layout, other.layout}) {
+      std::vector<std::byte> packed(view.region.elements() * element_bytes);
+      copy_all(view_to_buffer(view.data(), view.layout, view.region, packed.data(), owners));
+      const Layout order = packed_like(view.region, owners);
+      for_each(extents, [&](const std::array<std::int64_t, 4>& i) {
+        const std::int64_t at =
+            std::inner_product(i.begin(), i.end(), order.strides.begin(), std::int64_t{0});
+        ASSERT_EQ(std::memcmp(&packed[at], view.data() + offset_of(view, i), element_bytes), 0);
+      });
+      Placed target = other;
+      const auto expected = copied_naively(view, target);
+      copy_all(
+          buffer_to_view(packed.data(), owners, target.data(), target.layout, target.region, BoxUse::move));
+      ASSERT_EQ(target.memory, expected);
+    }
   }
 }
 

@@ -62,6 +62,28 @@ TEST(Packing, LaysTheGhostsOfOneSideOutAsTheOwnedCellsOfTheOther) {
   }
 }
 
+/// Neighbouring threads then write neighbouring elements of the block, though they read a row each.
+TEST(Packing, KeepsTheOwnersOrderOfAxesAcrossItsFastestOne) {
+  const std::int64_t rows = 7, components = 3;
+  std::vector<std::byte> memory(8 * rows * components * sizeof(double));
+  Field field;
+  field.rank = 3;
+  field.element_bytes = sizeof(double);
+  field.extents = {8, rows, components, 1};
+  field.strides = {8, 8 * 8, 8 * 8 * rows, 8 * 8 * rows * components};
+  field.data = memory.data();
+  Neighbour left;
+  left.boundaries.push_back({.direction = centre - 1,
+                             .owned = owned_region(shape, centre - 1),
+                             .ghost = ghost_region(shape, centre - 1),
+                             .peer_ghost = ghost_region(shape, centre + 1)});
+  const std::vector<Field> fields{field};
+  const Packing packing(left, fields, axes, BoundarySide::owned);
+  std::vector<std::byte> block(packing.bytes());
+  for (const CopyBox& box : pack_boxes(packing, 0, field, block.data(), layout_of(field)))
+    EXPECT_EQ(box.target_strides[3], box.element_bytes);
+}
+
 TEST(Packing, StartsEachFieldWhereItsElementsAreAligned) {
   const Owned bytes(1, 3);
   const Owned doubles(8, 0);

@@ -220,7 +220,7 @@ void PortPlan::add_mapped(const PortParts& parts, const PeerPlan& peer, const Sh
     for (std::size_t view = 0; view < parts.chosen.size(); ++view) {
       const Field& field = parts.fields[parts.chosen[view]];
       const Destination to{.data = remote_data[view],
-                           .layout = {peer.cards[parts.chosen[view]].strides, field.element_bytes},
+                           .layout = layout_of(peer.cards[parts.chosen[view]]),
                            .region = in_field(boundary.peer_ghost, field, parts.shape.axes),
                            .flags = theirs};
       regions[view * direction_codes + static_cast<std::size_t>(boundary.direction)] =
@@ -237,7 +237,7 @@ void PortPlan::add_relayed(const PortParts& parts, const PeerPlan& peer, Regions
       const Field& field = parts.fields[parts.chosen[view]];
       const Region owned = in_field(boundary.owned, field, parts.shape.axes);
       const Destination to{.data = relay_->block(boundary.direction, view),
-                           .layout = packed_like(owned, {field.strides, field.element_bytes}),
+                           .layout = packed_like(owned, layout_of(field)),
                            .region = {.begin = {}, .extents = owned.extents},
                            .flags = relay_->signal(boundary.direction, view)};
       regions[view * direction_codes + static_cast<std::size_t>(boundary.direction)] =

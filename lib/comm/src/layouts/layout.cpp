@@ -90,16 +90,6 @@ std::int64_t offset_of(const Layout& layout, const Region& region) {
   return offset;
 }
 
-Layout packed_layout(const Region& region, std::int64_t element_bytes) {
-  Layout layout{.strides = {}, .element_bytes = element_bytes};
-  std::int64_t stride = element_bytes;
-  for (int axis = 3; axis >= 0; --axis) {
-    layout.strides[axis] = stride;
-    stride *= region.extents[axis];
-  }
-  return layout;
-}
-
 }  // namespace
 
 Layout packed_like(const Region& region, const Layout& view) {
@@ -126,16 +116,16 @@ CopyBox view_to_view(const std::byte* source, const Layout& source_layout, const
   return merge_axes(box, use);
 }
 
-CopyBox view_to_buffer(const std::byte* view, const Layout& layout, const Region& region, std::byte* buffer) {
+CopyBox view_to_buffer(const std::byte* view, const Layout& layout, const Region& region, std::byte* buffer,
+                       const Layout& owners) {
   const Region whole{.begin = {}, .extents = region.extents};
-  return view_to_view(view, layout, region, buffer, packed_layout(region, layout.element_bytes), whole,
-                      BoxUse::move);
+  return view_to_view(view, layout, region, buffer, packed_like(region, owners), whole, BoxUse::move);
 }
 
-CopyBox buffer_to_view(const std::byte* buffer, std::byte* view, const Layout& layout, const Region& region,
-                       BoxUse use) {
+CopyBox buffer_to_view(const std::byte* buffer, const Layout& owners, std::byte* view, const Layout& layout,
+                       const Region& region, BoxUse use) {
   const Region whole{.begin = {}, .extents = region.extents};
-  return view_to_view(buffer, packed_layout(region, layout.element_bytes), whole, view, layout, region, use);
+  return view_to_view(buffer, packed_like(region, owners), whole, view, layout, region, use);
 }
 
 }  // namespace selvage::detail

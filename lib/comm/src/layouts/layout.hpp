@@ -37,13 +37,12 @@ enum class BoxUse { move, combine };
 [[nodiscard]] CopyBox view_to_view(const std::byte* source, const Layout& source_layout, const Region& from,
                                    std::byte* target, const Layout& target_layout, const Region& to,
                                    BoxUse use);
-/// A View's region to a contiguous buffer, in the order of View indices, last index fastest. The order is
-/// part of the wire format: both sides see the same, whatever their layouts.
+/// A View's region to a contiguous buffer, packed like the owner's View, whose order of axes both sides know.
 [[nodiscard]] CopyBox view_to_buffer(const std::byte* view, const Layout& layout, const Region& region,
-                                     std::byte* buffer);
+                                     std::byte* buffer, const Layout& owners);
 /// The inverse of view_to_buffer.
-[[nodiscard]] CopyBox buffer_to_view(const std::byte* buffer, std::byte* view, const Layout& layout,
-                                     const Region& region, BoxUse use);
+[[nodiscard]] CopyBox buffer_to_view(const std::byte* buffer, const Layout& owners, std::byte* view,
+                                     const Layout& layout, const Region& region, BoxUse use);
 
 /// Flattens a box once, at planning (Chu et al., layout flattening): drops axes of extent 1, sorts the rest
 /// so that the innermost has the smallest stride, merges axes that are contiguous on both sides, and, for

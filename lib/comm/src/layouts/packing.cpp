@@ -35,20 +35,21 @@ Packing::Packing(const Neighbour& neighbour, std::span<const Field> fields, int 
 }
 
 std::vector<CopyBox> pack_boxes(const Packing& packing, std::size_t index, const Field& field,
-                                std::byte* block) {
+                                std::byte* block, const Layout& owners) {
   std::vector<CopyBox> boxes;
   for (const auto& slot : packing.slots(index)) {
-    boxes.push_back(view_to_buffer(field.data, layout_of(field), slot.region, block + slot.offset_bytes));
+    boxes.push_back(
+        view_to_buffer(field.data, layout_of(field), slot.region, block + slot.offset_bytes, owners));
   }
   return boxes;
 }
 
 std::vector<CopyBox> unpack_boxes(const Packing& packing, std::size_t index, const Field& field,
-                                  const std::byte* block) {
+                                  const std::byte* block, const Layout& owners) {
   std::vector<CopyBox> boxes;
   for (const auto& slot : packing.slots(index)) {
-    boxes.push_back(
-        buffer_to_view(block + slot.offset_bytes, field.data, layout_of(field), slot.region, BoxUse::move));
+    boxes.push_back(buffer_to_view(block + slot.offset_bytes, owners, field.data, layout_of(field),
+                                   slot.region, BoxUse::move));
   }
   return boxes;
 }
@@ -56,9 +57,10 @@ std::vector<CopyBox> unpack_boxes(const Packing& packing, std::size_t index, con
 std::vector<Contribution> contributions_of(const Packing& owned, std::size_t index, const Field& field,
                                            const std::byte* block) {
   std::vector<Contribution> contributions;
+  const Layout layout = layout_of(field);
   for (const auto& slot : owned.slots(index)) {
     contributions.push_back({slot.direction, owned.rank(),
-                             buffer_to_view(block + slot.offset_bytes, field.data, layout_of(field),
+                             buffer_to_view(block + slot.offset_bytes, layout, field.data, layout,
                                             slot.region, BoxUse::combine)});
   }
   return contributions;

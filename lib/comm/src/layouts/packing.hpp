@@ -50,11 +50,12 @@ class Packing {
   std::vector<std::vector<Slot>> slots_;
 };
 
-/// Copies that pack one field into a block, and that unpack it again.
+/// Copies that pack one field into a block, and that unpack it again. Both ranks pack like the View of the one that owns the cells, so
+/// that threads that follow each other there do so in the block, too. \param owners  the layout of that View
 [[nodiscard]] std::vector<CopyBox> pack_boxes(const Packing& packing, std::size_t index, const Field& field,
-                                              std::byte* block);
+                                              std::byte* block, const Layout& owners);
 [[nodiscard]] std::vector<CopyBox> unpack_boxes(const Packing& packing, std::size_t index, const Field& field,
-                                                const std::byte* block);
+                                                const std::byte* block, const Layout& owners);
 
 /// A value that has arrived for cells this rank owns, to be folded in by direction, then by rank.
 struct Contribution {

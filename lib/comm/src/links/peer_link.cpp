@@ -40,7 +40,8 @@ PeerLink make_link(const TransportParts& parts, const PeerPlan& plan, const Mail
                     .ghosts_blocks = {mailbox + card.ghosts_offsets[0], mailbox + card.ghosts_offsets[1]}};
   for (std::size_t f = 0; f < parts.fields.size(); ++f) {
     remote.fields.push_back(map(link, parts, plan.cards[f].range));
-    link.reverse_puts.push_back(pack_boxes(ghost, f, parts.fields[f], mailbox + card.contributions_offset));
+    link.reverse_puts.push_back(
+        pack_boxes(ghost, f, parts.fields[f], mailbox + card.contributions_offset, layout_of(plan.cards[f])));
     link.contributions.push_back(
         contributions_of(owned, f, parts.fields[f], own_mailbox.contributions(index)));
   }

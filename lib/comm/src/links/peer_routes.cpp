@@ -5,10 +5,6 @@
 namespace selvage::detail {
 namespace {
 
-Layout layout_of(const FieldCard& card) {
-  return {.strides = card.strides, .element_bytes = card.element_bytes};
-}
-
 const Boundary& boundary_along(const Neighbour& neighbour, Direction direction) {
   return *std::ranges::find(neighbour.boundaries, direction, &Boundary::direction);
 }
@@ -69,10 +65,11 @@ class RouteMaker {
         routes_.puts_directly = true;
       } else if (bounces(rules_, owned_, f)) {
         std::byte* bounce = rules_.bounce + slot.offset_bytes - owned_.field_begin(f);
-        if (parity == 0) routes_.packs[f].push_back(view_to_buffer(field.data, here, slot.region, bounce));
+        if (parity == 0)
+          routes_.packs[f].push_back(view_to_buffer(field.data, here, slot.region, bounce, here));
         puts.push_back(block_copy(bounce, landing, slot, field.element_bytes));
       } else {
-        puts.push_back(view_to_buffer(field.data, here, slot.region, landing));
+        puts.push_back(view_to_buffer(field.data, here, slot.region, landing, here));
       }
     }
   }
@@ -94,7 +91,7 @@ class RouteMaker {
         fetches.push_back(block_copy(landed, bounce, slot, field.element_bytes));
         landed = bounce;
       }
-      unpacks.push_back(buffer_to_view(landed, field.data, here, slot.region, BoxUse::move));
+      unpacks.push_back(buffer_to_view(landed, there, field.data, here, slot.region, BoxUse::move));
     }
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "layouts/layout.hpp"
 #include "layouts/neighbourhood.hpp"
 #include "link.hpp"
 #include "memory/arena.hpp"
@@ -30,6 +31,10 @@ struct FieldCard {
   std::int64_t components = 1;
   std::array<char, 64> label{};
 };
+
+[[nodiscard]] inline Layout layout_of(const FieldCard& card) {
+  return {.strides = card.strides, .element_bytes = card.element_bytes};
+}
 
 /// A neighbour, and the fields it has described.
 struct PeerPlan {
