@@ -155,6 +155,8 @@ measure_host() {
   measure_openmp
   measure bench_stencil "" 1
   for benchmark in bench_jacobi bench_md bench_sgd; do measure "$benchmark" "" 1 2; done
+  # Between hosts a kernel's puts are triggers of a service thread.
+  SELVAGE_LOGICAL_HOSTS=2x2 measure bench_jacobi -hosts2x2 4
   if is_wanted bench_lammps && [[ lj-beside-lammps =~ $only || $only == lj* ]]; then measure_lammps; fi
 }
 
