@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <vector>
 
@@ -126,6 +127,11 @@ std::string refuse(const AllreduceEntry& entry, const AllreduceFacts& facts,
   return entry.refuse(facts, options);
 }
 
+template <AllreduceAlgorithm algorithm>
+std::unique_ptr<AllreduceRunner> make_on_gpus(const AllreduceParts& parts) {
+  return make_device_allreduce(algorithm, parts);
+}
+
 struct SizeRule {
   AllreduceAlgorithm algorithm;
   std::int64_t most_bytes;
@@ -188,12 +194,12 @@ std::span<const AllreduceEntry> allreduce_algorithms() {
   using enum AllreduceAlgorithm;
   static const std::array entries{
       AllreduceEntry{one_shot, always, false, refuse_mapped, make_one_shot},
-      AllreduceEntry{one_shot_ll128, always, false, refuse_hosts, make_one_shot_ll128},
+      AllreduceEntry{one_shot_ll128, always, false, refuse_hosts, make_on_gpus<one_shot_ll128>},
       AllreduceEntry{two_shot, always, true, refuse_mapped, make_two_shot},
-      AllreduceEntry{two_shot_ll128, always, false, refuse_hosts, make_two_shot_ll128},
-      AllreduceEntry{two_shot_push, always, false, refuse_hosts, make_two_shot_push},
-      AllreduceEntry{two_shot_copy_engine, always, false, refuse_hosts, make_two_shot_copy_engine},
-      AllreduceEntry{copy_engine, always, false, refuse_hosts, make_copy_engine},
+      AllreduceEntry{two_shot_ll128, always, false, refuse_hosts, make_on_gpus<two_shot_ll128>},
+      AllreduceEntry{two_shot_push, always, false, refuse_hosts, make_on_gpus<two_shot_push>},
+      AllreduceEntry{two_shot_copy_engine, always, false, refuse_hosts, make_on_gpus<two_shot_copy_engine>},
+      AllreduceEntry{copy_engine, always, false, refuse_hosts, make_on_gpus<copy_engine>},
       AllreduceEntry{shared_buffer_tree, always, false, refuse_shared_buffer_tree, make_shared_buffer_tree},
       AllreduceEntry{hierarchical, unless_by_levels, false, refuse_hierarchical, make_hierarchical},
       AllreduceEntry{mpi, always, true, refuse_nothing, make_mpi_two_shot},
@@ -202,8 +208,8 @@ std::span<const AllreduceEntry> allreduce_algorithms() {
       AllreduceEntry{recursive_doubling, never, false, refuse_nothing, make_recursive_doubling},
       AllreduceEntry{ring, never, false, refuse_nothing, make_ring},
       AllreduceEntry{segmented_ring, never, false, refuse_nothing, make_segmented_ring},
-      AllreduceEntry{recursive_doubling_ll, never, false, refuse_hosts, make_recursive_doubling_ll},
-      AllreduceEntry{multi_ring, never, false, refuse_hosts, make_multi_ring},
+      AllreduceEntry{recursive_doubling_ll, never, false, refuse_hosts, make_on_gpus<recursive_doubling_ll>},
+      AllreduceEntry{multi_ring, never, false, refuse_hosts, make_on_gpus<multi_ring>},
       AllreduceEntry{pipelined, never, false, refuse_pipelined, make_pipelined},
   };
   return entries;

@@ -9,31 +9,7 @@ namespace selvage::detail {
 std::unique_ptr<BucketTimeline> make_device_timeline(bool) {
   refuse_gpus();
 }
-std::unique_ptr<AllreduceRunner> make_device_one_shot(const AllreduceParts&) {
-  refuse_gpus();
-}
-std::unique_ptr<AllreduceRunner> make_one_shot_ll128(const AllreduceParts&) {
-  refuse_gpus();
-}
-std::unique_ptr<AllreduceRunner> make_device_two_shot(const AllreduceParts&) {
-  refuse_gpus();
-}
-std::unique_ptr<AllreduceRunner> make_two_shot_ll128(const AllreduceParts&) {
-  refuse_gpus();
-}
-std::unique_ptr<AllreduceRunner> make_two_shot_push(const AllreduceParts&) {
-  refuse_gpus();
-}
-std::unique_ptr<AllreduceRunner> make_two_shot_copy_engine(const AllreduceParts&) {
-  refuse_gpus();
-}
-std::unique_ptr<AllreduceRunner> make_copy_engine(const AllreduceParts&) {
-  refuse_gpus();
-}
-std::unique_ptr<AllreduceRunner> make_recursive_doubling_ll(const AllreduceParts&) {
-  refuse_gpus();
-}
-std::unique_ptr<AllreduceRunner> make_multi_ring(const AllreduceParts&) {
+std::unique_ptr<AllreduceRunner> make_device_allreduce(AllreduceAlgorithm, const AllreduceParts&) {
   refuse_gpus();
 }
 std::unique_ptr<AllreduceRunner> make_device_levels(const AllreduceParts&, const DeviceLevels&) {

@@ -13,18 +13,10 @@ namespace selvage::detail {
 /// The arguments of kernels hold one address per rank.
 inline constexpr int most_allreduce_ranks = 8;
 
-/// The algorithms as kernels on the caller's instance. start() and progress() only enqueue and never block; captured graphs can be
+/// An algorithm by kernels on the caller's instance. start() and progress() only enqueue and never block; captured graphs can be
 /// replayed. \throws Error{unsupported} without a GPU backend
-[[nodiscard]] std::unique_ptr<AllreduceRunner> make_device_one_shot(const AllreduceParts& parts);
-[[nodiscard]] std::unique_ptr<AllreduceRunner> make_device_two_shot(const AllreduceParts& parts);
-/// Algorithms that exist on GPUs only.
-[[nodiscard]] std::unique_ptr<AllreduceRunner> make_one_shot_ll128(const AllreduceParts& parts);
-[[nodiscard]] std::unique_ptr<AllreduceRunner> make_two_shot_ll128(const AllreduceParts& parts);
-[[nodiscard]] std::unique_ptr<AllreduceRunner> make_two_shot_push(const AllreduceParts& parts);
-[[nodiscard]] std::unique_ptr<AllreduceRunner> make_two_shot_copy_engine(const AllreduceParts& parts);
-[[nodiscard]] std::unique_ptr<AllreduceRunner> make_copy_engine(const AllreduceParts& parts);
-[[nodiscard]] std::unique_ptr<AllreduceRunner> make_recursive_doubling_ll(const AllreduceParts& parts);
-[[nodiscard]] std::unique_ptr<AllreduceRunner> make_multi_ring(const AllreduceParts& parts);
+[[nodiscard]] std::unique_ptr<AllreduceRunner> make_device_allreduce(AllreduceAlgorithm algorithm,
+                                                                     const AllreduceParts& parts);
 
 /// Groups of GPUs that map each other's memory combine by the first half of two_shot. Ranks with the same position in their groups then
 /// combine their parts, as accumulators, and groups share the result by the second half of two_shot.

@@ -47,7 +47,7 @@ class HostOneShot final : public Stepwise {
 }  // namespace
 
 std::unique_ptr<AllreduceRunner> make_one_shot(const AllreduceParts& parts) {
-  if (!parts.executor.runs_on_host()) return make_device_one_shot(parts);
+  if (!parts.executor.runs_on_host()) return make_device_allreduce(AllreduceAlgorithm::one_shot, parts);
   constexpr std::int64_t most_slot_bytes = 256 * 1024;
   const auto most = most_slot_bytes / static_cast<std::int64_t>(element_bytes(parts.elements.type));
   return std::make_unique<HostOneShot>(parts, std::clamp<std::int64_t>(parts.elements.count, 1, most));

@@ -122,7 +122,7 @@ class SlottedTwoShot final : public Stepwise {
 }  // namespace
 
 std::unique_ptr<AllreduceRunner> make_two_shot(const AllreduceParts& parts) {
-  if (!parts.executor.runs_on_host()) return make_device_two_shot(parts);
+  if (!parts.executor.runs_on_host()) return make_device_allreduce(AllreduceAlgorithm::two_shot, parts);
   const auto width = static_cast<std::int64_t>(element_bytes(parts.elements.type));
   PeerBlocks views(parts.context, parts.elements.data, all_ranks(parts),
                    static_cast<std::size_t>(parts.elements.count * width), parts.elements.memory,

@@ -59,21 +59,6 @@ constexpr ThroughScratch::Shape ll128{
 constexpr ThroughScratch::Shape ll128_by_parts{
     .line_bytes = ll128_line_bytes, .line_words = ll128_line_words, .lanes = 8, .is_by_parts = true};
 
-}  // namespace
-
-std::unique_ptr<AllreduceRunner> make_device_one_shot(const AllreduceParts& parts) {
-  return std::make_unique<ThroughScratch>(parts, one_shot_ll_kernel(), ll);
-}
-std::unique_ptr<AllreduceRunner> make_one_shot_ll128(const AllreduceParts& parts) {
-  return std::make_unique<ThroughScratch>(parts, one_shot_ll128_kernel(), ll128);
-}
-std::unique_ptr<AllreduceRunner> make_two_shot_ll128(const AllreduceParts& parts) {
-  return std::make_unique<ThroughScratch>(parts, two_shot_ll128_kernel(), ll128_by_parts);
-}
-std::unique_ptr<AllreduceRunner> make_device_two_shot(const AllreduceParts& parts) {
-  const AllreduceKernel kernel = parts.flow.combines() ? two_shot_kernel() : gather_kernel();
-  return std::make_unique<BetweenElements>(parts, kernel, by_loads);
-}
 std::unique_ptr<AllreduceRunner> make_two_shot_push(const AllreduceParts& parts) {
   const std::int64_t bytes =
       parts.elements.count * static_cast<std::int64_t>(element_bytes(parts.elements.type));
@@ -85,12 +70,41 @@ std::unique_ptr<AllreduceRunner> make_two_shot_push(const AllreduceParts& parts)
                              .packs_per_thread = 1,
                              .scratch_bytes = push_slots * push_chunk_bytes(packs)});
 }
-std::unique_ptr<AllreduceRunner> make_recursive_doubling_ll(const AllreduceParts& parts) {
-  return std::make_unique<ThroughScratch>(parts, recursive_doubling_ll_kernel(),
-                                          ll_partial(parts.elements.type));
-}
-std::unique_ptr<AllreduceRunner> make_multi_ring(const AllreduceParts& parts) {
-  return std::make_unique<BetweenElements>(parts, multi_ring_kernel(), by_rings);
+
+}  // namespace
+
+std::unique_ptr<AllreduceRunner> make_device_allreduce(AllreduceAlgorithm algorithm,
+                                                       const AllreduceParts& parts) {
+  using Runner = std::unique_ptr<AllreduceRunner>;
+  const auto through_scratch = [&](AllreduceKernel kernel, const ThroughScratch::Shape& shape) -> Runner {
+    return std::make_unique<ThroughScratch>(parts, kernel, shape);
+  };
+  const auto between_elements = [&](AllreduceKernel kernel, const BetweenElements::Shape& shape) -> Runner {
+    return std::make_unique<BetweenElements>(parts, kernel, shape);
+  };
+  switch (algorithm) {
+    using enum AllreduceAlgorithm;
+    case one_shot:
+      return through_scratch(one_shot_ll_kernel(), ll);
+    case one_shot_ll128:
+      return through_scratch(one_shot_ll128_kernel(), ll128);
+    case two_shot:
+      return between_elements(parts.flow.combines() ? two_shot_kernel() : gather_kernel(), by_loads);
+    case two_shot_ll128:
+      return through_scratch(two_shot_ll128_kernel(), ll128_by_parts);
+    case two_shot_push:
+      return make_two_shot_push(parts);
+    case two_shot_copy_engine:
+      return make_engine_allreduce(parts, false);
+    case copy_engine:
+      return make_engine_allreduce(parts, true);
+    case recursive_doubling_ll:
+      return through_scratch(recursive_doubling_ll_kernel(), ll_partial(parts.elements.type));
+    case multi_ring:
+      return between_elements(multi_ring_kernel(), by_rings);
+    default:
+      throw Error(ErrorKind::unsupported, fmt::format("{} is not for GPUs", to_string(algorithm)));
+  }
 }
 
 }  // namespace selvage::detail

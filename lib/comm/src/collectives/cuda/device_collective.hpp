@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -206,4 +207,9 @@ class BetweenElements : public DeviceAllreduce {
 
 /// Loads fill the links with fewer blocks than stores do.
 inline constexpr BetweenElements::Shape by_loads{.most_blocks = 64, .packs_per_thread = 2};
+
+/// two_shot whose results copy engines give to all. \param brings_elements  whether engines fetch the elements as well
+[[nodiscard]] std::unique_ptr<AllreduceRunner> make_engine_allreduce(const AllreduceParts& parts,
+                                                                     bool brings_elements);
+
 }  // namespace selvage::detail

@@ -1,4 +1,3 @@
-#include "collectives/algorithms/device_allreduce.hpp"
 #include "collectives/algorithms/part.hpp"
 #include "device_collective.hpp"
 #include "gpu/cuda/stream.hpp"
@@ -90,12 +89,9 @@ class ByEngines final : public BetweenElements {
 
 }  // namespace
 
-std::unique_ptr<AllreduceRunner> make_two_shot_copy_engine(const AllreduceParts& parts) {
-  return std::make_unique<ByEngines>(parts, by_loads, false);
-}
-std::unique_ptr<AllreduceRunner> make_copy_engine(const AllreduceParts& parts) {
+std::unique_ptr<AllreduceRunner> make_engine_allreduce(const AllreduceParts& parts, bool brings_elements) {
   constexpr BetweenElements::Shape local{.most_blocks = push_blocks, .packs_per_thread = 2};
-  return std::make_unique<ByEngines>(parts, local, true);
+  return std::make_unique<ByEngines>(parts, brings_elements ? local : by_loads, brings_elements);
 }
 
 }  // namespace selvage::detail
