@@ -1,4 +1,4 @@
-// Halos whose ranks have the axes of their Views in different orders in memory: both ends of a block must mean the same by it.
+// Halos whose ranks have the axes of their Views in different orders in memory: both must take packed blocks in the same order.
 #include "halo_fixture.hpp"
 #include "job.hpp"
 #include "space.hpp"
@@ -20,6 +20,7 @@
 namespace selvage::test {
 namespace {
 
+using Memory = Kokkos::View<double***, Space>;  // whatever its layout: only its room is used
 using Strided = Kokkos::View<double***, Kokkos::LayoutStride, Space, Kokkos::MemoryUnmanaged>;
 using OnHost = Kokkos::View<double***, Kokkos::LayoutStride, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
 
@@ -54,9 +55,8 @@ class MixedLayouts : public testing::TestWithParam<std::optional<Transport>> {
   const Width<3> width = 1;
   const Context context_{MPI_COMM_WORLD};
   const Grid<3> grid_{context_, {.cells = {12, 10, 9}, .periodic = {true, false, true}}};
-  Kokkos::View<double***, Kokkos::LayoutRight, Space> memory_ =
-      grid_.allocate<double, Kokkos::LayoutRight>("memory", width);
-  decltype(Kokkos::create_mirror(memory_)) mirror_ = Kokkos::create_mirror(memory_);
+  Memory memory_ = grid_.allocate<double>("memory", width);
+  Memory::HostMirror mirror_ = Kokkos::create_mirror(memory_);
   const Strided view_{memory_.data(), layout()};
   const OnHost image_{mirror_.data(), layout()};
   const Index extents_{memory_.extent_int(0), memory_.extent_int(1), memory_.extent_int(2), 1};
