@@ -45,7 +45,7 @@ const std::vector<double>& magnitudes() {
   return all;
 }
 
-/// The first of magnitudes() that isn't less. Walks there from a good guess, since tests ask for millions.
+/// The first of magnitudes() that isn't less. Starts from a guess that is at most a few off, since tests ask millions of times.
 template <int fraction_bits>
 int first_not_less(double magnitude) {
   if (!(magnitude > 0)) return 0;

@@ -62,7 +62,7 @@ TEST(Packing, LaysTheGhostsOfOneSideOutAsTheOwnedCellsOfTheOther) {
   }
 }
 
-/// Neighbouring threads then write neighbouring elements of the block, though they read a row each.
+/// Consecutive threads write consecutive elements of the block, though each reads from another row.
 TEST(Packing, KeepsTheOwnersOrderOfAxesAcrossItsFastestOne) {
   const std::int64_t rows = 7, components = 3;
   std::vector<std::byte> memory(8 * rows * components * sizeof(double));

@@ -50,8 +50,8 @@ class Packing {
   std::vector<std::vector<Slot>> slots_;
 };
 
-/// Copies that pack one field into a block, and that unpack it again. Both ranks pack like the View of the one that owns the cells, so
-/// that threads that follow each other there do so in the block, too. \param owners  the layout of that View
+/// Copies that pack one field into a block, and that unpack it again. The block has the order of axes of the owner's View, which both
+/// ranks know: consecutive threads then access consecutive elements of the block. \param owners  the layout of that View
 [[nodiscard]] std::vector<CopyBox> pack_boxes(const Packing& packing, std::size_t index, const Field& field,
                                               std::byte* block, const Layout& owners);
 [[nodiscard]] std::vector<CopyBox> unpack_boxes(const Packing& packing, std::size_t index, const Field& field,
