@@ -87,7 +87,7 @@ Reach reads(const CopyBox& box) {
 class ColumnRoutes {
  public:
   /// \param components  of a cell, per View
-  ColumnRoutes(std::int64_t rows, const std::vector<std::int64_t>& components) {
+  ColumnRoutes(std::int64_t rows, const std::vector<std::int64_t>& components, bool on_shared_gpu = false) {
     const Region owned{.begin = {0, 1, 0, 0}, .extents = {rows, 1, 1, 1}};
     const Region ghost{.begin = {0, 0, 0, 0}, .extents = {rows, 1, 1, 1}};
     plan_.neighbour = {1, {{centre - 3, owned, ghost, ghost}}};
@@ -103,10 +103,14 @@ class ColumnRoutes {
                                .ghost_reuse = GhostReuse::credit,
                                .initiation = Initiation::stream,
                                .first_tag = 0};
-    const RouteRules rules{.direct_run_bytes = direct_run_bytes_on_host, .bounce = bounce_.data()};
+    const RouteRules rules =
+        on_shared_gpu ? RouteRules{.direct_run_bytes = direct_run_bytes_on_device,
+                                   .scattered_bytes = scattered_bytes_on_shared_device}
+                      : RouteRules{.direct_run_bytes = direct_run_bytes_on_host, .bounce = bounce_.data()};
     routes_ = make_routes(parts, plan_, remote_, own_, rules);
   }
 
+  [[nodiscard]] bool stores_in_place(std::size_t field) const { return routes_.unpacks[0][field].empty(); }
   [[nodiscard]] bool bounces(std::size_t field) const { return !routes_.packs[field].empty(); }
 
   /// Every copy to or from the bounce block stays within it, and it goes on with what came before.
@@ -174,6 +178,15 @@ TEST(PeerRoutes, UseTheBlockAfreshForEachField) {
   }
   EXPECT_FALSE(routes.bounces(2));
   routes.expect_inside(2);
+}
+
+TEST(PeerRoutes, PackOnASharedGpuWhatIsLargeAndScattered) {
+  constexpr std::int64_t cells = scattered_bytes_on_shared_device / static_cast<std::int64_t>(sizeof(double));
+  EXPECT_TRUE(ColumnRoutes(cells, {1}, true).stores_in_place(0));
+  const ColumnRoutes larger(cells + 1, {1, 3, 4}, true);
+  EXPECT_FALSE(larger.stores_in_place(0));
+  EXPECT_FALSE(larger.stores_in_place(1));
+  EXPECT_TRUE(larger.stores_in_place(2)) << "a sector each";
 }
 
 }  // namespace

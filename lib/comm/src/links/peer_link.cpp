@@ -26,7 +26,10 @@ std::byte* map(PeerLink& link, const TransportParts& parts, const SharedRange& r
 }
 
 PeerLink make_link(const TransportParts& parts, const PeerPlan& plan, const MailboxCard& card,
-                   const Mailbox& own_mailbox, std::size_t index, const RouteRules& rules) {
+                   const Mailbox& own_mailbox, std::size_t index, RouteRules rules) {
+  const ContextState& context = parts.context;
+  if (!context.machine().same_gpu(context.rank(), plan.neighbour.rank))
+    rules.scattered_bytes = RouteRules::no_limit;
   const Packing owned(plan.neighbour, parts.fields, parts.axes, BoundarySide::owned);
   const Packing ghost(plan.neighbour, parts.fields, parts.axes, BoundarySide::ghost);
   PeerLink link;

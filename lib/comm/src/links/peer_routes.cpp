@@ -47,7 +47,8 @@ class RouteMaker {
     const CopyBox box = view_to_view(nullptr, source, whole, nullptr, target, whole, BoxUse::combine);
     const std::int64_t run_bytes =
         box.rows_are_contiguous() ? box.extents[3] * box.element_bytes : box.element_bytes;
-    return run_bytes >= rules_.direct_run_bytes || box.elements() == 1;
+    const bool is_large = box.elements() * box.element_bytes > rules_.scattered_bytes;
+    return run_bytes >= (is_large ? sector_bytes : rules_.direct_run_bytes) || box.elements() == 1;
   }
 
   void add_puts(std::size_t f, int parity) {

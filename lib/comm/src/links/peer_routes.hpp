@@ -3,6 +3,7 @@
 #include "transport.hpp"
 
 #include <array>
+#include <limits>
 #include <vector>
 
 namespace selvage::detail {
@@ -28,6 +29,11 @@ inline constexpr std::int64_t direct_run_bytes_on_host = 128;
 /// The same between GPUs. A store shorter than a sector crosses the link as a whole sector; unpacking costs a pass over local
 /// memory.
 inline constexpr std::int64_t direct_run_bytes_on_device = 8;
+/// Between ranks that share a GPU a larger region is packed where its runs are shorter than a sector. Four ranks with arrays of
+/// 256^3 doubles exchange sides of 512 KB, across the axis that is contiguous, in 38 us when these are packed, and in 200 us when
+/// they are stored in place. Sides of 288 KB take 21 us in place.
+inline constexpr std::int64_t scattered_bytes_on_shared_device = 256 * 1024;
+inline constexpr std::int64_t sector_bytes = 32;
 
 /// On hosts a packed field of at most so many bytes is first packed into a bounce block, which stays in the caches of its core, and
 /// then copied to the other rank in one piece. Single stores to cache lines that another core holds, and single loads from them,
@@ -43,8 +49,11 @@ struct PeerMemory {
 
 /// Which copies a transport packs. Both ranks of a pair use the same values, except for addresses.
 struct RouteRules {
+  static constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
   std::int64_t direct_run_bytes = 0;  ///< contiguous bytes from which a region is stored in place
-  std::byte* bounce = nullptr;        ///< bounce_bytes_on_host, used only within one call; null on devices
+  /// A region of more bytes is stored in place if its contiguous bytes are sector_bytes at least.
+  std::int64_t scattered_bytes = no_limit;
+  std::byte* bounce = nullptr;  ///< bounce_bytes_on_host, used only within one call; null on devices
 };
 
 /// This rank's memory for the traffic with one peer.

@@ -107,7 +107,9 @@ class DevicePeerTransport final : public Link {
       : context_(parts.context),
         initiation_(parts.initiation),
         mailbox_(parts, landing_bytes(parts)),
-        links_(connect(parts, mailbox_, {.direct_run_bytes = direct_run_bytes_on_device})),
+        links_(connect(parts, mailbox_,
+                       {.direct_run_bytes = direct_run_bytes_on_device,
+                        .scattered_bytes = scattered_bytes_on_shared_device})),
         state_(std::vector<DeviceState>(1)) {
     const std::size_t fields = parts.fields.size();
     for (std::size_t f = 0; f < fields; ++f) prepare(std::uint64_t{1} << f);
