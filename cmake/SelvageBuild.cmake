@@ -22,7 +22,7 @@ function(selvage_target_defaults target)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
   target_compile_options(${target} PRIVATE -Wall -Wextra)
   if(SELVAGE_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${SELVAGE_UNITY_BATCH})
     if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
       # Said of anonymous namespaces in what gcc takes for headers, which the sources of a batch are not; and of
       # std::optional, wrongly, where it inlines more than in a source alone.
