@@ -1,5 +1,6 @@
 #include "links/path_selector.hpp"
 
+#include "datatypes/transfer_choice.hpp"
 #include "links/registry.hpp"
 
 #include <selvage/error.hpp>
@@ -208,6 +209,26 @@ TEST(PathSelector, AlwaysHasAWayLeft) {
   worst.mapping_refusal = "no";
   worst.unshared_field = "none";
   EXPECT_EQ(chosen(worst).transport, Transport::mpi_staged);
+}
+
+/// Of a typed transfer between GPUs that map nothing of each other.
+Transport of_bytes(std::int64_t bytes, bool same_host = true) {
+  PairFacts facts = on_device();
+  facts.same_host = same_host;
+  facts.unshared_field = "View \"u\" of rank 3 is not in shared memory";
+  facts.bytes = bytes;
+  return choose_transfer_path(facts, {}, false).transport;
+}
+
+TEST(TransferChoice, TakesARingBetweenGpusForWhatIsLarge) {
+  EXPECT_EQ(of_bytes(128 * 1024 - 1), Transport::mpi_staged);
+  EXPECT_EQ(of_bytes(128 * 1024), Transport::ring);
+  EXPECT_EQ(of_bytes(128 * 1024, false), Transport::mpi_staged);
+  PairFacts aware = on_device();
+  aware.gpu_aware_refusal.clear();
+  aware.bytes = 128 * 1024;
+  aware.unshared_field = "View \"u\" of rank 3 is not in shared memory";
+  EXPECT_EQ(choose_transfer_path(aware, {}, false).transport, Transport::mpi_direct);
 }
 
 TEST(Registry, HoldsEveryTransportOnce) {

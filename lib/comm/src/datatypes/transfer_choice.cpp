@@ -16,8 +16,15 @@ namespace {
 /// Elements count as scattered if their blocks are shorter than this on average.
 constexpr std::int64_t least_block_bytes = 32;
 
+/// To or from GPU memory a ring is faster than MPI through host memory from here on. Of 2 and 4 ranks that share an H200 it takes 55 and
+/// 70 us for 128 KB beside 60 and 85, for 324 KB 77 and 94 us beside 109 and 149.
+constexpr std::int64_t least_ring_bytes_on_device = 128 * 1024;
+
 bool is_on_host(const PairFacts& facts) {
   return !facts.device_memory && refuse_ring(facts).empty();
+}
+bool is_large_on_device(const PairFacts& facts) {
+  return facts.device_memory && refuse_ring(facts).empty() && facts.bytes >= least_ring_bytes_on_device;
 }
 bool is_scattered_on_host(const PairFacts& facts) {
   return is_on_host(facts) && facts.block_bytes < least_block_bytes;
@@ -54,6 +61,8 @@ constexpr std::array transfer_candidates{
     LinkCandidate{Transport::ring, "same host, by units of host memory", refuse_ring, refuse_ring_initiation,
                   is_on_host},
     LinkCandidate{Transport::mpi_direct, "packed", refuse_mpi_direct, refuse_direct_initiation},
+    LinkCandidate{Transport::ring, "same host, large, by units of host memory", refuse_ring,
+                  refuse_ring_initiation, is_large_on_device},
     LinkCandidate{Transport::mpi_staged, "packed, works everywhere", refuse_mpi_staged,
                   refuse_packed_initiation},
 };

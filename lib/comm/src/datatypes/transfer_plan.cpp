@@ -278,6 +278,7 @@ PairFacts TransferPlan::facts_about(const Partner& partner) const {
   for (const TransferPart& part : partner.sends) look_at(card_of(part), context_->rank(), false);
   for (const TransferPart& part : partner.receives) look_at(card_of(part), context_->rank(), true);
   facts.block_bytes = mean_block_bytes(partner);
+  facts.bytes = std::max(bytes_in(partner.sends), bytes_in(partner.receives));
   facts.host_mapping_refusal = context_->mapping_refusal(MemoryKind::host);
   facts.mapping_refusal =
       context_->mapping_refusal(facts.device_memory ? MemoryKind::device : MemoryKind::host);

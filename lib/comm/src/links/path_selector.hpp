@@ -21,6 +21,7 @@ struct PairFacts {
   bool device_memory = false;     ///< at least one View of the two lies in GPU memory
   bool host_memory = false;       ///< at least one View of the two lies in host memory
   std::int64_t block_bytes = 0;   ///< of typed transfers: of elements that follow each other, in the mean
+  std::int64_t bytes = 0;         ///< of typed transfers: to the rank or from it, whichever is more
   std::string gpu_aware_refusal;  ///< why MPI can't be given device pointers; empty: it can
   std::string waiting_kernels_refusal;  ///< why not those that running kernels wait for; empty: it can
   std::string threads_refusal;          ///< why services have no threads of their own; empty: they have
