@@ -51,7 +51,8 @@ struct PeerMemory {
 struct RouteRules {
   static constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
   std::int64_t direct_run_bytes = 0;  ///< contiguous bytes from which a region is stored in place
-  /// A region of more bytes is stored in place if its contiguous bytes are sector_bytes at least.
+  /// A region of more bytes is stored in place only where its contiguous bytes are sector_bytes at least. Holds between ranks that
+  /// share a GPU; between others there is no limit.
   std::int64_t scattered_bytes = no_limit;
   std::byte* bounce = nullptr;  ///< bounce_bytes_on_host, used only within one call; null on devices
 };

@@ -28,8 +28,9 @@ class TransferPlan;
 /// the receiver's, which it reads from the host's layout cache, and each transfer is one pass (on a GPU one
 /// kernel) that loads local elements and stores them where they belong in the other rank's View (Chu et al.,
 /// "Zero-copy Datatype Transfer"). Scattered elements in host memory, and Views there that can't be mapped, go through a
-/// ring of units that both ranks map, one of them filled while others are emptied (Ji et al., IV-C); forced, it serves
-/// whatever memory the Views lie in at either end, by page-locked units. Everything else travels packed over MPI.
+/// ring of units that both ranks map, one of them filled while others are emptied (Ji et al., IV-C). So do 128 KB and more
+/// of GPU memory that neither can be mapped nor given to MPI, by page-locked units; forced, the ring serves whatever memory
+/// the Views lie in at either end. Everything else travels packed over MPI.
 ///
 /// The i-th end that rank a names for sending to b matches the i-th that b names for receiving from a; both hold the
 /// same sequence of elements, in whatever layouts. Elements of a receiving type must not overlap. Views stay allocated,
@@ -47,7 +48,7 @@ class TypedTransfer {
   /// Error{usage}; what is forced and isn't possible is Error{unsupported}.
   struct Options {
     /// Force peer, ring, mpi_direct or mpi_staged for all partners. Else the first of them that is possible: on hosts ring
-    /// before peer for elements that lie scattered, in GPU memory never ring.
+    /// before peer for elements that lie scattered, in GPU memory ring after mpi_direct, from 128 KB on.
     std::optional<Transport> transport = {};
     /// Force `queue`: a service thread of this rank then sends and receives the packed elements, over peer, mpi_direct or
     /// mpi_staged, and on a GPU no call waits for the GPU. Else the caller starts them: as `stream` where the transport can be
