@@ -12,7 +12,7 @@ OUT/<benchmark>-<ranks>{gpu,rank}.json, files of Google Benchmark, and OUT/resul
 what selvage-topo shows and measures. Keep them in docs/results/<machine>; scripts/tables.py writes the docs' tables from there.
 
   --only REGEX  those figures whose names match
-  --shared-gpu  on one GPU, which 2 and 4 ranks share under MPS, and 8 for one figure
+  --shared-gpu  on one GPU, which 2 and 4 ranks share under MPS, and 8 for one figure; sums also on two GPUs, of 2 ranks each
   --host        on a machine with GPUs, what one without them measures
   --as-built    take the build as it is, for hosts without compilers
 
@@ -135,6 +135,15 @@ measure_shared_gpu() {
   done
   SELVAGE_ALLREDUCE_REORDERING=yes SELVAGE_LOGICAL_HOSTS=2x2 measure bench_allreduce -hosts2x2 4
   CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=12 measure bench_heat "" 8
+  echo quit | nvidia-cuda-mps-control
+  [ "$(nvidia-smi --list-gpus | wc -l)" -lt 2 ] || measure_two_shared_gpus
+}
+
+# Two ranks on each of two GPUs: sums have a level inside a GPU.
+measure_two_shared_gpus() {
+  export CUDA_VISIBLE_DEVICES=0,1 CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=50
+  nvidia-cuda-mps-control -d
+  SELVAGE_ALLREDUCE_REORDERING=yes measure bench_allreduce -2gpu 4
   echo quit | nvidia-cuda-mps-control
 }
 

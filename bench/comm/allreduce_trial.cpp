@@ -3,8 +3,10 @@
 #include "../support/graph.hpp"
 #include "../support/machine_facts.hpp"
 #include "../support/on_host.hpp"
+#include "gpu_levels.hpp"
 #include "nccl_allreduce.hpp"
 
+#include <selvage/comm/collectives.hpp>
 #include <selvage/error.hpp>
 
 #include <fmt/format.h>
@@ -116,6 +118,7 @@ AllreduceTrial<T>::AllreduceTrial(const Context& context, std::int64_t bytes, bo
     if (on_host && form.options.algorithm == AllreduceAlgorithm::two_shot)
       add_ours("two_shot, own memory", form.options, own_);
   }
+  if (!on_host) add_levels();
   add_peers();
 }
 
@@ -131,6 +134,26 @@ void AllreduceTrial<T>::add_ours(const std::string& name, const AllreduceOptions
   Allreduce& allreduce = *allreduces_.back();
   add(
       name, [this, &allreduce] { allreduce.run(space_); }, view);
+}
+
+/// As a user's program does it, with a context per level.
+template <class T>
+void AllreduceTrial<T>::add_levels() {
+  constexpr std::int64_t least_bytes = 4096;  // each rank has a part
+  if (bytes_ < least_bytes) return;
+  const auto levels = gpu_levels(context_);
+  if (!levels) return;
+  auto scatter = std::make_shared<ReduceScatter>(space_, levels->within, own_);
+  const ElementRange part = scatter->part(levels->within.rank());
+  const View mine = Kokkos::subview(own_, std::pair(part.begin, part.begin + part.count));
+  auto sum = std::make_shared<Allreduce>(space_, levels->between, mine);
+  auto gather = std::make_shared<AllGather>(space_, levels->within, own_);
+  const auto call = [this, scatter, sum, gather] {
+    scatter->run(space_);
+    sum->run(space_);
+    gather->run(space_);
+  };
+  add("reduce_scatter in each GPU, allreduce, allgather", call, own_);
 }
 
 template <class T>

@@ -17,7 +17,8 @@
 namespace selvage::bench {
 
 /// One size of a sum in place: all our algorithms that are possible here, beside MPI_Allreduce (hosts, fp32) or
-/// ncclAllReduce (GPUs), each verified.
+/// ncclAllReduce (GPUs), each verified. Where several ranks share each of several GPUs, also three collectives one after another:
+/// a reduce-scatter within each GPU, an allreduce between GPUs for each part, an allgather within each GPU.
 /// \tparam T  float or Bfloat16
 template <class T>
 class AllreduceTrial {
@@ -37,6 +38,7 @@ class AllreduceTrial {
   using View = Kokkos::View<T*>;
 
   void add_ours(const std::string& name, const AllreduceOptions& options, const View& view);
+  void add_levels();
   void add_peers();
   void add(const std::string& name, const std::function<void()>& call, const View& view);
   void verify(const std::string& name, const std::function<void()>& run, int sums, const View& view) const;
