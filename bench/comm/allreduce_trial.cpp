@@ -6,7 +6,6 @@
 #include "gpu_levels.hpp"
 #include "nccl_allreduce.hpp"
 
-#include <selvage/comm/collectives.hpp>
 #include <selvage/error.hpp>
 
 #include <fmt/format.h>
@@ -143,15 +142,15 @@ void AllreduceTrial<T>::add_levels() {
   if (bytes_ < least_bytes) return;
   const auto levels = gpu_levels(context_);
   if (!levels) return;
-  auto scatter = std::make_shared<ReduceScatter>(space_, levels->within, own_);
-  const ElementRange part = scatter->part(levels->within.rank());
+  scatter_.emplace(space_, levels->within, own_);
+  const ElementRange part = scatter_->part(levels->within.rank());
   const View mine = Kokkos::subview(own_, std::pair(part.begin, part.begin + part.count));
-  auto sum = std::make_shared<Allreduce>(space_, levels->between, mine);
-  auto gather = std::make_shared<AllGather>(space_, levels->within, own_);
-  const auto call = [this, scatter, sum, gather] {
-    scatter->run(space_);
-    sum->run(space_);
-    gather->run(space_);
+  sum_.emplace(space_, levels->between, mine);
+  gather_.emplace(space_, levels->within, own_);
+  const auto call = [this] {
+    scatter_->run(space_);
+    sum_->run(space_);
+    gather_->run(space_);
   };
   add("reduce_scatter in each GPU, allreduce, allgather", call, own_);
 }

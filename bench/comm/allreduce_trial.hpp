@@ -3,6 +3,7 @@
 #include "../support/figure.hpp"
 
 #include <selvage/comm/allreduce.hpp>
+#include <selvage/comm/collectives.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <mpi.h>
@@ -52,6 +53,10 @@ class AllreduceTrial {
   View own_;
   std::shared_ptr<void> nccl_window_;
   std::vector<std::unique_ptr<Allreduce>> allreduces_;
+  // Level by level.
+  std::optional<ReduceScatter> scatter_;
+  std::optional<Allreduce> sum_;
+  std::optional<AllGather> gather_;
   std::vector<Contender> contenders_;
 };
 
