@@ -349,25 +349,9 @@ void TransferPlan::finish(Executor& executor) {
 }
 
 void TransferPlan::await_end(const Step& step) {
-  Deadline deadline(context_->timeout());
-  Backoff backoff(context_->yields());
-  while (true) {
-    bool done = true;
-    for (const auto& link : links_) done = link->progress(step) && done;
-    if (done) return;
-    if (deadline.passed()) throw_late(step);
-    backoff.pause();
-  }
-}
-
-void TransferPlan::throw_late(const Step& step) const {
-  std::string late;
-  for (const auto& link : links_) {
-    const std::string some = link->describe_late(step);
-    if (!some.empty()) late += (late.empty() ? "" : ", ") + some;
-  }
-  throw Error(ErrorKind::timeout,
-              fmt::format("a typed transfer waited {} ms for {}", context_->timeout().count(), late));
+  if (poll_until(context_->timeout(), context_->yields(), [&] { return progress_all(links_, step); })) return;
+  throw Error(ErrorKind::timeout, fmt::format("a typed transfer waited {} ms for {}",
+                                              context_->timeout().count(), describe_late(links_, step)));
 }
 
 void TransferPlan::check() {

@@ -56,7 +56,6 @@ class TransferPlan {
   [[nodiscard]] Step step_of(Executor& executor) const;
   /// Waits until the transfer that is underway is complete. \throws Error{timeout}
   void await_end(const Step& step);
-  [[noreturn]] void throw_late(const Step& step) const;
 
   std::shared_ptr<ContextState> context_;
   Tags tags_;  ///< declared before its users, so that it is destroyed after them

@@ -345,23 +345,11 @@ void HaloPlan::end(const Step& step) {
 }
 
 void HaloPlan::await_end(const Step& step) {
-  Deadline deadline(context_->timeout());
-  Backoff backoff(context_->yields());
-  while (true) {
-    bool done = true;
-    for (const auto& transport : transports_) done = transport->progress(step) && done;
-    if (done) return;
-    if (deadline.passed()) break;
-    backoff.pause();
-  }
-  std::string late;
-  for (const auto& transport : transports_) {
-    const std::string some = transport->describe_late(step);
-    if (!some.empty()) late += (late.empty() ? "" : ", ") + some;
-  }
+  if (poll_until(context_->timeout(), context_->yields(), [&] { return progress_all(transports_, step); }))
+    return;
   throw Error(ErrorKind::timeout,
               fmt::format("a halo {} waited {} ms for {}", step.reverse ? "reduction" : "exchange",
-                          context_->timeout().count(), late));
+                          context_->timeout().count(), describe_late(transports_, step)));
 }
 
 void HaloPlan::finish(Executor& executor, std::uint64_t epoch) {

@@ -5,8 +5,11 @@
 #include <selvage/comm/detail/executor.hpp>
 #include <selvage/error.hpp>
 
+#include <fmt/ranges.h>
+
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace selvage::detail {
@@ -26,20 +29,47 @@ struct Step {
   [[nodiscard]] bool has(std::size_t field) const { return (fields >> field & 1) != 0; }
 };
 
-/// Moves bytes between this rank and the ranks that the link was made for: the cells of a halo, or the elements of typed
-/// transfers. The calls of one exchange come in this order: start, then progress until it returns true, then, for a reverse
-/// exchange, append_contributions.
-class Link {
+/// Moves bytes between this rank and the ranks that the link was made for. For each operation, which is a Step or a ListStep, call
+/// start, then progress until it returns true.
+template <class Operation>
+class LinkFor {
  public:
-  Link() = default;
-  Link(const Link&) = delete;
-  Link& operator=(const Link&) = delete;
-  virtual ~Link() = default;
+  LinkFor() = default;
+  LinkFor(const LinkFor&) = delete;
+  LinkFor& operator=(const LinkFor&) = delete;
+  virtual ~LinkFor() = default;
 
-  /// Sends what can be sent without waiting for another rank.
-  virtual void start(const Step& step) = 0;
+  /// Prepares and sends what can be without waiting for another rank.
+  virtual void start(const Operation& operation) = 0;
   /// Polls once, and sends what can be sent by now. \return true when everything has been sent and received
-  virtual bool progress(const Step& step) = 0;
+  virtual bool progress(const Operation& operation) = 0;
+  /// Throws the error that a wait on a GPU has met since the last call; see HaloExchange::check.
+  virtual void check() const {}
+  /// The ranks that progress() still waits for and the last epoch seen of each, for the message of a timeout.
+  [[nodiscard]] virtual std::string describe_late(const Operation& operation) const = 0;
+};
+
+/// Polls each link once. \return true when all have sent and received everything
+template <class Links, class Operation>
+bool progress_all(const Links& links, const Operation& operation) {
+  bool done = true;
+  for (const auto& link : links) done = link->progress(operation) && done;
+  return done;
+}
+
+/// Of links to several ranks, those that are late.
+template <class Links, class Operation>
+[[nodiscard]] std::string describe_late(const Links& links, const Operation& operation) {
+  std::vector<std::string> late;
+  for (const auto& link : links) {
+    if (std::string some = link->describe_late(operation); !some.empty()) late.push_back(std::move(some));
+  }
+  return fmt::format("{}", fmt::join(late, ", "));
+}
+
+/// For the cells of a halo, or the elements of typed transfers. A reverse exchange ends with append_contributions.
+class Link : public LinkFor<Step> {
+ public:
   /// Appends where the neighbours' contributions to the cells of this rank lie. Only for links made for reductions.
   virtual void append_contributions(std::size_t /*field*/,
                                     std::vector<Contribution>& /*contributions*/) const {}
@@ -52,10 +82,6 @@ class Link {
   }
   /// Unmaps the memory of other ranks. Called once, at the end; the owners free it after all ranks have called this.
   virtual void unmap() noexcept {}
-  /// Throws the error that a wait on a GPU has met since the last call; see HaloExchange::check.
-  virtual void check() const {}
-  /// The ranks that progress() still waits for and the last epoch seen of each, for the message of a timeout.
-  [[nodiscard]] virtual std::string describe_late(const Step& step) const = 0;
 };
 
 }  // namespace selvage::detail

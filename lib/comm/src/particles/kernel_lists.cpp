@@ -134,20 +134,18 @@ void KernelLists::swap_cards(Growth& growth, const ListStep& step) {
                         context_.comm(), &due.request),
               "MPI_Irecv");
   }
-  Deadline deadline(context_.timeout());
-  Backoff backoff(context_.yields());
-  while (const Growth::Card* missing = first_missing(growth)) {
+  const Growth::Card* missing = nullptr;
+  const auto is_complete = [&] {
+    missing = first_missing(growth);
     for (const Growth::Card& due : growth.received) {
-      if (due.request != MPI_REQUEST_NULL) require_same_operation(*due.peer, step);
+      if (missing != nullptr && due.request != MPI_REQUEST_NULL) require_same_operation(*due.peer, step);
     }
-    if (deadline.passed()) {
-      throw Error(
-          ErrorKind::timeout,
-          fmt::format("a list's {} waited {} ms for rank {} (peer, landing block)", to_string(step.operation),
-                      context_.timeout().count(), missing->peer->link->rank));
-    }
-    backoff.pause();
-  }
+    return missing == nullptr;
+  };
+  if (poll_until(context_.timeout(), context_.yields(), is_complete)) return;
+  throw Error(ErrorKind::timeout,
+              fmt::format("a list's {} waited {} ms for rank {} (peer, landing block)",
+                          to_string(step.operation), context_.timeout().count(), missing->peer->link->rank));
 }
 
 const KernelLists::Growth::Card* KernelLists::first_missing(Growth& growth) {

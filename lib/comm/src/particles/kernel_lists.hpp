@@ -21,8 +21,6 @@ class KernelListPath : public ListPath {
   /// Enqueues the rest of an operation after start(): its second half, or both halves in one kernel.
   virtual void take(const ListStep& step) = 0;
   virtual void exchange(const ListStep& step) = 0;
-  /// Throws the errors that kernels have found. Call it after they have ended. \throws Error{timeout}, Error{usage}
-  virtual void check() const = 0;
 };
 
 /// For ranks of one host whose kernels can access each other's memory.

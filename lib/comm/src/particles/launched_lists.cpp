@@ -96,8 +96,8 @@ void LaunchedLists::grow_self(Peer& peer, std::int64_t bytes, Executor& executor
   peer.own_blocks = peer.remote_blocks = memory_.back().data;
 }
 
-bool LaunchedLists::progress(const ListStep& step, std::vector<ListArrival>& arrivals) {
-  if (!step.moves_particles()) return words_->progress(step, arrivals);
+bool LaunchedLists::progress(const ListStep& step) {
+  if (!step.moves_particles()) return words_->progress(step);
   if (has_taken_) return true;
   launch(step, ListLaunch::await, "comm::wait");
   for (std::size_t i = 0; i < served_.size(); ++i) {
@@ -106,7 +106,7 @@ bool LaunchedLists::progress(const ListStep& step, std::vector<ListArrival>& arr
     if (range.count == 0) continue;
     std::byte* const block =
         rows_[i].own_blocks + static_cast<std::int64_t>(epoch_ % 2) * rows_[i].own_block_bytes;
-    arrivals.push_back({peer.link, {block, range.first, range.count}});
+    step.arrivals->push_back({peer.link, {block, range.first, range.count}});
   }
   has_taken_ = true;
   return true;

@@ -32,7 +32,7 @@ class LaunchedLists : public KernelListPath {
     has_put_ = true;
     return true;
   }
-  bool progress(const ListStep& step, std::vector<ListArrival>& arrivals) override;
+  bool progress(const ListStep& step) override;
   void take(const ListStep& step) override { launch(step, ListLaunch::take, "comm::wait"); }
   void exchange(const ListStep& step) override { launch(step, ListLaunch::exchange, "comm::exchange"); }
   void check() const override;

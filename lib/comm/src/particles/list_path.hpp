@@ -1,5 +1,6 @@
 #pragma once
 
+#include "links/link.hpp"
 #include "memory/arena.hpp"
 
 #include <selvage/comm/detail/executor.hpp>
@@ -28,12 +29,20 @@ struct ListLink {
 
 [[nodiscard]] std::string_view to_string(ListOperation operation);
 
+/// The block that was received, or is to be sent, over one link.
+struct ListArrival {
+  ListLink* link;
+  ListPart part;
+};
+
 /// One operation that is underway.
 struct ListStep {
   Executor& executor;
   ListMover* mover;  ///< null when no particles move
   ListOperation operation;
-  std::uint64_t epoch;             ///< grows by one per operation of a plan, the same on both ends of a link
+  std::uint64_t epoch;  ///< grows by one per operation of a plan, the same on both ends of a link
+  /// Where progress() appends the blocks that have arrived. They stay valid until the next start(). Null with ListOperation::failure.
+  std::vector<ListArrival>* arrivals;
   const Error* failure = nullptr;  ///< with ListOperation::failure
 
   [[nodiscard]] bool moves_particles() const { return mover != nullptr; }
@@ -65,33 +74,16 @@ struct ListStep {
 void require_same_header(int rank, std::uint64_t epoch, const ListHeader& mine, const ListHeader& theirs,
                          std::int64_t announced, const ListFailure& reason);
 
-/// The block that was received, or is to be sent, over one link.
-struct ListArrival {
-  ListLink* link;
-  ListPart part;
-};
-
-/// Moves particles over its links. For each operation call start(), then put() and progress() until both have returned true.
-class ListPath {
+/// Moves particles over its links. start() grows the blocks for what will be received; progress() throws what ListStep::require_same
+/// does. Between them call put() until it returns true.
+class ListPath : public LinkFor<ListStep> {
  public:
-  ListPath() = default;
-  ListPath(const ListPath&) = delete;
-  ListPath& operator=(const ListPath&) = delete;
-  virtual ~ListPath() = default;
-
   /// Adds links to those that it carries. The ranks at their other ends must do the same at the same time. Links outlive the path.
   virtual void connect(std::span<ListLink* const> links, Executor& executor) = 0;
-  /// Grows the blocks for what will be received. Never waits for another rank.
-  virtual void start(const ListStep& step) = 0;
   /// Packs and sends what can be sent by now. \return true when everything has been packed
   virtual bool put(const ListStep& step) = 0;
-  /// Appends the blocks that have arrived since the last call. They stay valid until the next start(). \return true when everything has
-  /// been sent and received. \throws what ListStep::require_same does
-  virtual bool progress(const ListStep& step, std::vector<ListArrival>& arrivals) = 0;
   /// Tells the ranks of all its links why this rank takes no part in the operation.
   virtual void fail(const ListStep& step) = 0;
-  /// The ranks that put() or progress() still waits for, for the message of a timeout.
-  [[nodiscard]] virtual std::string describe_late(const ListStep& step) const = 0;
 };
 
 /// For the link from this rank to itself, by a block of its own.

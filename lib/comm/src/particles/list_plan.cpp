@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 namespace selvage::detail {
@@ -249,7 +250,7 @@ void ListPlan::begin(Executor& executor, const ListMover& mover, ListOperation o
 
 void ListPlan::start(Executor& executor, ListMover& mover, ListOperation operation) {
   begin(executor, mover, operation);
-  const ListStep step{executor, &mover, operation, epoch_};
+  const ListStep step{executor, &mover, operation, epoch_, &arrivals_};
   error_.noting(*context_, [&] {
     if (!runs_in_kernels()) self_path_->start(step);
     for (const auto& [transport, path] : paths_) path->start(step);
@@ -261,7 +262,7 @@ void ListPlan::start(Executor& executor, ListMover& mover, ListOperation operati
 void ListPlan::finish(Executor& executor, ListMover& mover) {
   if (!in_flight_)
     throw Error(ErrorKind::usage, fmt::format("a {} is finished that was not started", name()));
-  const ListStep step{executor, &mover, *in_flight_, epoch_};
+  const ListStep step{executor, &mover, *in_flight_, epoch_, &arrivals_};
   if (runs_in_kernels()) {
     error_.noting(*context_, [&] { kernels_->take(step); });
     end_in_kernels(step);
@@ -278,7 +279,7 @@ void ListPlan::exchange(Executor& executor, ListMover& mover, ListOperation oper
     return;
   }
   begin(executor, mover, operation);
-  const ListStep step{executor, &mover, operation, epoch_};
+  const ListStep step{executor, &mover, operation, epoch_, &arrivals_};
   error_.noting(*context_, [&] {
     kernels_->start(step);
     kernels_->exchange(step);
@@ -298,12 +299,11 @@ std::chrono::milliseconds ListPlan::limit_of(const ListStep& step) const {
 }
 
 void ListPlan::run(const ListStep& step) {
-  Deadline deadline(limit_of(step));
-  Backoff backoff(context_->yields());
   error_.noting(*context_, [&] {
-    while (!poll(step)) {
-      if (deadline.passed()) throw_late(step);
-      backoff.pause();
+    if (!poll_until(limit_of(step), context_->yields(), [&] { return poll(step); })) {
+      throw Error(ErrorKind::timeout,
+                  fmt::format("a list's {} waited {} ms for {}", to_string(step.operation),
+                              limit_of(step).count(), describe_late(std::views::values(paths_), step)));
     }
     unpack(step);
   });
@@ -314,8 +314,8 @@ bool ListPlan::poll(const ListStep& step) {
   bool done = true;
   for (const auto& [transport, path] : paths_) done = path->put(step) && done;
   if (!done) return false;
-  self_path_->progress(step, arrivals_);
-  for (const auto& [transport, path] : paths_) done = path->progress(step, arrivals_) && done;
+  self_path_->progress(step);
+  done = progress_all(std::views::values(paths_), step);
   // Blocks that arrive early are unpacked while others are underway. Exceptions: additions, whose order is fixed, and GPUs, where one kernel
   // unpacks all blocks.
   if (on_host_ && step.operation != ListOperation::scatter_add) unpack(step);
@@ -331,20 +331,10 @@ void ListPlan::unpack(const ListStep& step) {
   arrivals_.clear();
 }
 
-void ListPlan::throw_late(const ListStep& step) const {
-  std::string late;
-  for (const auto& [transport, path] : paths_) {
-    const std::string some = path->describe_late(step);
-    if (!some.empty()) late += (late.empty() ? "" : ", ") + some;
-  }
-  throw Error(ErrorKind::timeout, fmt::format("a list's {} waited {} ms for {}", to_string(step.operation),
-                                              limit_of(step).count(), late));
-}
-
 void ListPlan::fail(Executor& executor, const Error& error) {
   error_.note(*context_, error);
   for (const auto& [transport, path] : paths_)
-    path->fail({executor, nullptr, ListOperation::failure, epoch_, &error});
+    path->fail({executor, nullptr, ListOperation::failure, epoch_, nullptr, &error});
   throw error;
 }
 

@@ -100,7 +100,6 @@ class ListPlan {
   bool poll(const ListStep& step);
   void unpack(const ListStep& step);
   [[nodiscard]] std::chrono::milliseconds limit_of(const ListStep& step) const;
-  [[noreturn]] void throw_late(const ListStep& step) const;
   [[noreturn]] void fail(Executor& executor, const Error& error);
 
   std::shared_ptr<ContextState> context_;

@@ -132,7 +132,7 @@ void ListPlan::take_over(const Grouped& grouped, std::int64_t owned) {
 
 /// With named neighbours: exchanges a header in each direction, over the link's own path.
 void ListPlan::swap_counts(Executor& executor) {
-  const ListStep step{executor, nullptr, ListOperation::rebuild, epoch_};
+  const ListStep step{executor, nullptr, ListOperation::rebuild, epoch_, &arrivals_};
   arrivals_.clear();
   in_flight_ = step.operation;
   for (const auto& [transport, path] : paths_) path->start(step);

@@ -26,7 +26,7 @@ class MpiLists final : public ListPath {
   }
   void start(const ListStep& step) override;
   bool put(const ListStep& step) override;
-  bool progress(const ListStep& step, std::vector<ListArrival>& arrivals) override;
+  bool progress(const ListStep& step) override;
   void fail(const ListStep& step) override;
   [[nodiscard]] std::string describe_late(const ListStep& step) const override;
 
@@ -70,7 +70,7 @@ class MpiLists final : public ListPath {
   }
   void pack_all(const ListStep& step);
   void send(Peer& peer, const ListStep& step);
-  bool receive(Peer& peer, const ListStep& step, std::vector<ListArrival>& arrivals);
+  bool receive(Peer& peer, const ListStep& step);
   [[nodiscard]] bool begin_receive(Peer& peer, const ListStep& step);
   void require_whole(const Peer& peer, const ListStep& step) const;
 
@@ -146,10 +146,10 @@ void MpiLists::send(Peer& peer, const ListStep& step) {
             "MPI_Isend");
 }
 
-bool MpiLists::progress(const ListStep& step, std::vector<ListArrival>& arrivals) {
+bool MpiLists::progress(const ListStep& step) {
   bool done = true;
   for (Peer& peer : peers_) {
-    if (peer.awaits) done = receive(peer, step, arrivals) && done;
+    if (peer.awaits) done = receive(peer, step) && done;
     if (peer.out.request != MPI_REQUEST_NULL) {
       int sent = 0;
       check_mpi(MPI_Test(&peer.out.request, &sent, MPI_STATUS_IGNORE), "MPI_Test");
@@ -161,7 +161,7 @@ bool MpiLists::progress(const ListStep& step, std::vector<ListArrival>& arrivals
 
 /// A message is received when its length is known. If a receive is posted beforehand and is too short, Open MPI 4.1 writes past its end
 /// when it reads the sender's memory at once (CMA).
-bool MpiLists::receive(Peer& peer, const ListStep& step, std::vector<ListArrival>& arrivals) {
+bool MpiLists::receive(Peer& peer, const ListStep& step) {
   if (peer.in.request == MPI_REQUEST_NULL && !begin_receive(peer, step)) return false;
   int completed = 0;
   check_mpi(MPI_Test(&peer.in.request, &completed, MPI_STATUS_IGNORE), "MPI_Test");
@@ -170,7 +170,7 @@ bool MpiLists::receive(Peer& peer, const ListStep& step, std::vector<ListArrival
   require_whole(peer, step);
   ListRange range = step.received(*peer.link);
   if (!step.moves_particles()) range = {0, header_in(peer.in).entries};
-  arrivals.push_back({peer.link, {packed_in(peer.in, step), range.first, range.count}});
+  step.arrivals->push_back({peer.link, {packed_in(peer.in, step), range.first, range.count}});
   return true;
 }
 

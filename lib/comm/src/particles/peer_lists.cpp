@@ -47,7 +47,7 @@ class PeerLists final : public ListPath {
     }
     return done;
   }
-  bool progress(const ListStep& step, std::vector<ListArrival>& arrivals) override;
+  bool progress(const ListStep& step) override;
   void fail(const ListStep& step) override;
   [[nodiscard]] std::string describe_late(const ListStep& step) const override;
 
@@ -170,7 +170,7 @@ void PeerLists::release(Peer& peer, const ListStep& step, const ListHeader& head
   release_epoch(peer.remote->arrived, step.epoch);
 }
 
-bool PeerLists::progress(const ListStep& step, std::vector<ListArrival>& arrivals) {
+bool PeerLists::progress(const ListStep& step) {
   bool done = true;
   for (Peer& peer : peers_) {
     if (!peer.has_landed && has_arrived(peer, step)) {
@@ -180,7 +180,7 @@ bool PeerLists::progress(const ListStep& step, std::vector<ListArrival>& arrival
       const ListRange range =
           step.moves_particles() ? step.received(*peer.link) : ListRange{0, header.entries};
       if (range.count > 0 || !step.moves_particles())
-        arrivals.push_back({peer.link, {peer.landing.block(step.epoch), range.first, range.count}});
+        step.arrivals->push_back({peer.link, {peer.landing.block(step.epoch), range.first, range.count}});
     }
     done = done && peer.has_landed;
   }

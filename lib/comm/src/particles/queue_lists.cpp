@@ -100,17 +100,14 @@ void QueueLists::make_rings(Executor& executor) {
 
 void QueueLists::wait_until_idle() {
   if (rings_ == nullptr) return;
-  Deadline deadline(context_.timeout());
-  Backoff backoff(context_.yields());
-  while (!rings_->is_idle()) {
+  const auto is_idle = [&] {
+    if (rings_->is_idle()) return true;
     rings_->check();
-    if (deadline.passed()) {
-      throw Error(ErrorKind::timeout,
-                  fmt::format("a list's proxy waited {} ms for its messages to be accepted",
-                              context_.timeout().count()));
-    }
-    backoff.pause();
-  }
+    return false;
+  };
+  if (poll_until(context_.timeout(), context_.yields(), is_idle)) return;
+  throw Error(ErrorKind::timeout, fmt::format("a list's proxy waited {} ms for its messages to be accepted",
+                                              context_.timeout().count()));
 }
 
 /// Call it after a fence. A rank that has received has also sent, so the rings are empty; the last messages may not be complete yet.

@@ -22,10 +22,10 @@ class SelfLists final : public ListPath {
     is_packed_ = true;
     return true;
   }
-  bool progress(const ListStep& step, std::vector<ListArrival>& arrivals) override {
+  bool progress(const ListStep& step) override {
     if (has_come_) return true;
     const ListRange& range = step.received(*link_);
-    arrivals.push_back({link_, {block_.as<std::byte>(), range.first, range.count}});
+    step.arrivals->push_back({link_, {block_.as<std::byte>(), range.first, range.count}});
     has_come_ = true;
     return true;
   }

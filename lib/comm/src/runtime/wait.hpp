@@ -68,16 +68,23 @@ class Backoff {
 
 [[noreturn]] void throw_late(std::chrono::milliseconds timeout, const std::string& late);
 
-/// Polls `done` until it returns true. Allocates no memory. \throws Error{timeout} with the text of `describe_late`
-template <class Done, class DescribeLate>
-void wait_until(std::chrono::milliseconds timeout, bool yields, const Done& done,
-                const DescribeLate& describe_late) {
+/// Polls `done` until it returns true, or the time is over. Allocates no memory. \return what `done` returned last
+template <class Done>
+[[nodiscard]] bool poll_until(std::chrono::milliseconds timeout, bool yields, const Done& done) {
   Deadline deadline(timeout);
   Backoff backoff(yields);
   while (!done()) {
-    if (deadline.passed()) throw_late(timeout, describe_late());
+    if (deadline.passed()) return false;
     backoff.pause();
   }
+  return true;
+}
+
+/// The same. \throws Error{timeout} with the text of `describe_late`
+template <class Done, class DescribeLate>
+void wait_until(std::chrono::milliseconds timeout, bool yields, const Done& done,
+                const DescribeLate& describe_late) {
+  if (!poll_until(timeout, yields, done)) throw_late(timeout, describe_late());
 }
 
 }  // namespace selvage::detail
