@@ -3,7 +3,6 @@
 #include "../support/graph.hpp"
 #include "../support/machine_facts.hpp"
 #include "../support/on_host.hpp"
-#include "gpu_levels.hpp"
 #include "nccl_allreduce.hpp"
 
 #include <selvage/error.hpp>
@@ -78,7 +77,7 @@ std::vector<Form> forms(std::int64_t bytes) {
     // What host threads carry on can't be captured.
     if (bytes > megabyte) {
       add({.algorithm = nccl});
-      for (const auto outer : {mpi, nccl})
+      for (const auto outer : {mpi, nccl, two_shot})
         add({.algorithm = hierarchical, .inner = two_shot, .outer = outer},
             fmt::format(":two_shot,{}", to_string(outer)));
       add({.algorithm = pipelined});
@@ -117,7 +116,6 @@ AllreduceTrial<T>::AllreduceTrial(const Context& context, std::int64_t bytes, bo
     if (on_host && form.options.algorithm == AllreduceAlgorithm::two_shot)
       add_ours("two_shot, own memory", form.options, own_);
   }
-  if (!on_host) add_levels();
   add_peers();
 }
 
@@ -133,26 +131,6 @@ void AllreduceTrial<T>::add_ours(const std::string& name, const AllreduceOptions
   Allreduce& allreduce = *allreduces_.back();
   add(
       name, [this, &allreduce] { allreduce.run(space_); }, view);
-}
-
-/// As a user's program does it, with a context per level.
-template <class T>
-void AllreduceTrial<T>::add_levels() {
-  constexpr std::int64_t least_bytes = 4096;  // each rank has a part
-  if (bytes_ < least_bytes) return;
-  const auto levels = gpu_levels(context_);
-  if (!levels) return;
-  scatter_.emplace(space_, levels->within, own_);
-  const ElementRange part = scatter_->part(levels->within.rank());
-  const View mine = Kokkos::subview(own_, std::pair(part.begin, part.begin + part.count));
-  sum_.emplace(space_, levels->between, mine);
-  gather_.emplace(space_, levels->within, own_);
-  const auto call = [this] {
-    scatter_->run(space_);
-    sum_->run(space_);
-    gather_->run(space_);
-  };
-  add("reduce_scatter in each GPU, allreduce, allgather", call, own_);
 }
 
 template <class T>

@@ -3,7 +3,6 @@
 #include "../support/figure.hpp"
 
 #include <selvage/comm/allreduce.hpp>
-#include <selvage/comm/collectives.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <mpi.h>
@@ -18,8 +17,7 @@
 namespace selvage::bench {
 
 /// One size of a sum in place: all our algorithms that are possible here, beside MPI_Allreduce (hosts, fp32) or
-/// ncclAllReduce (GPUs), each verified. Where several ranks share each of several GPUs, also three collectives one after another:
-/// a reduce-scatter within each GPU, an allreduce between GPUs for each part, an allgather within each GPU.
+/// ncclAllReduce (GPUs), each verified.
 /// \tparam T  float or Bfloat16
 template <class T>
 class AllreduceTrial {
@@ -39,7 +37,6 @@ class AllreduceTrial {
   using View = Kokkos::View<T*>;
 
   void add_ours(const std::string& name, const AllreduceOptions& options, const View& view);
-  void add_levels();
   void add_peers();
   void add(const std::string& name, const std::function<void()>& call, const View& view);
   void verify(const std::string& name, const std::function<void()>& run, int sums, const View& view) const;
@@ -53,10 +50,6 @@ class AllreduceTrial {
   View own_;
   std::shared_ptr<void> nccl_window_;
   std::vector<std::unique_ptr<Allreduce>> allreduces_;
-  // Level by level.
-  std::optional<ReduceScatter> scatter_;
-  std::optional<Allreduce> sum_;
-  std::optional<AllGather> gather_;
   std::vector<Contender> contenders_;
 };
 

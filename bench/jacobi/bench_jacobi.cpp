@@ -57,7 +57,7 @@ class JacobiTrial {
         breakdown_("bench", false) {
     // As the program does without options, then the others.
     const Overlap first = on_host ? Overlap::host : Overlap::off;
-    for (const Overlap overlap : {first, on_host ? Overlap::off : Overlap::host})
+    for (const Overlap overlap : {first, on_host ? Overlap::off : Overlap::host, Overlap::kernel})
       add(fmt::format("overlap {}", to_string(overlap)), {.overlap = overlap});
     if (jacobi::refuse_persistent<Real>(grid_).empty()) add("persistent", {.persistent = true});
   }

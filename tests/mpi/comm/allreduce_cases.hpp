@@ -33,6 +33,8 @@ inline constexpr int most_ranks_of_kernels = 8;
 /// Kernels combine by levels where groups of equally many GPUs lie on one host each.
 inline bool device_levels_work(const AllreduceOptions& options, const Job& job) {
   if (options.inner && options.inner != AllreduceAlgorithm::two_shot) return false;
+  const bool maps_all = job.is_on_one_host() && job.ranks() <= most_ranks_of_kernels;
+  if (options.outer == AllreduceAlgorithm::two_shot && !maps_all) return false;
   const int group = options.group_size > 0 ? options.group_size : job.ranks_of_hosts.front();
   if (options.group_size == 0 && !job.is_even()) return false;
   const bool fits = std::ranges::all_of(job.ranks_of_hosts, [&](int ranks) { return ranks % group == 0; });
@@ -74,7 +76,7 @@ inline bool works_on_host(const AllreduceOptions& options, const Job& job) {
       return true;
     case hierarchical:
     case pipelined:
-      return options.inner != two_shot && options.outer != nccl;
+      return options.inner != two_shot && options.outer != two_shot && options.outer != nccl;
     default:
       return false;  // for GPUs
   }

@@ -43,6 +43,12 @@ std::vector<AllreduceCase> cases() {
                     .allow_reordering = true,
                     .inner = Algorithm::two_shot,
                     .outer = outer}});
+  for (const int size : {1, 2})
+    all.push_back({fmt::format("hierarchical_two_shot_two_shot_groups_of_{}", size),
+                   {.algorithm = Algorithm::hierarchical,
+                    .allow_reordering = true,
+                    .outer = Algorithm::two_shot,
+                    .group_size = size}});
   for (const int size : {1, 2, 3})
     all.push_back({fmt::format("pipelined_groups_of_{}", size),
                    {.algorithm = Algorithm::pipelined, .allow_reordering = true, .group_size = size}});

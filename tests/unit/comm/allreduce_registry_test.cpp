@@ -138,6 +138,31 @@ TEST(AllreduceChoice, RefusesNcclWhereRanksShareAGpu) {
   EXPECT_EQ(refusal(facts, between).find("share a GPU"), std::string::npos);
 }
 
+TEST(AllreduceChoice, HasALevelInsideGpusThatRanksShare) {
+  const AllreduceOptions levels{.algorithm = AllreduceAlgorithm::hierarchical,
+                                .allow_reordering = true,
+                                .outer = AllreduceAlgorithm::two_shot};
+  AllreduceFacts facts{
+      .ranks = 4, .bytes = 1024, .on_host = false, .hosts = {{0, 1, 2, 3}}, .gpus = {0, 1, 0, 1}};
+  const auto why = [&](const AllreduceOptions& options) { return refusal(facts, options); };
+  EXPECT_EQ(why(levels), "none: forced by a test");
+  AllreduceOptions threes = levels;
+  threes.group_size = 3;
+  EXPECT_NE(why(threes).find("groups have 3 and 1 ranks"), std::string::npos) << why(threes);
+  facts.gpus = {0, 0, 0, 3};
+  EXPECT_NE(why(levels).find("groups have 3 and 1 ranks"), std::string::npos) << why(levels);
+  facts.gpus = {0, 0, 0, 0};
+  EXPECT_NE(why(levels).find("all ranks are in one group"), std::string::npos) << why(levels);
+  AllreduceOptions pipelined = levels;
+  pipelined.algorithm = AllreduceAlgorithm::pipelined;
+  EXPECT_NE(why(pipelined).find("two_shot between groups is for hierarchical"), std::string::npos);
+  facts.gpus = {0, 0, 2, 2};
+  facts.mapping_refusal = "rank 2 is on another host than rank 0";
+  EXPECT_NE(why(levels).find(facts.mapping_refusal), std::string::npos) << why(levels);
+  facts.on_host = true;
+  EXPECT_NE(why(levels).find("is for GPUs"), std::string::npos) << why(levels);
+}
+
 TEST(AllreduceChoice, LeavesMoreRanksThanKernelsNameToMpi) {
   EXPECT_EQ(choice({.ranks = 9, .bytes = 1024, .on_host = false, .hosts = {{0, 1, 2, 3, 4, 5, 6, 7, 8}}}),
             AllreduceAlgorithm::mpi);

@@ -99,8 +99,9 @@ TEST(AllreduceRequest, RefusesOptionsThatDontGoTogether) {
             "the options inner and outer of an Allreduce are for hierarchical and pipelined");
   EXPECT_EQ(message({.outer = Algorithm::shared_buffer_tree}),
             "the options inner and outer of an Allreduce are for hierarchical and pipelined");
-  EXPECT_EQ(message({.algorithm = Algorithm::hierarchical, .group_size = 2}),
-            "the option group_size of an Allreduce is for pipelined");
+  EXPECT_EQ(
+      message({.algorithm = Algorithm::hierarchical, .group_size = 2}),
+      "the option group_size of an Allreduce is for pipelined, and for hierarchical with two_shot as outer");
   EXPECT_EQ(message({.algorithm = Algorithm::pipelined, .group_size = -2}),
             "the group_size -2 of an Allreduce is negative");
   EXPECT_EQ(message({.algorithm = Algorithm::hierarchical, .inner = Algorithm::ring}),
@@ -109,7 +110,7 @@ TEST(AllreduceRequest, RefusesOptionsThatDontGoTogether) {
   EXPECT_EQ(message({.algorithm = Algorithm::hierarchical, .outer = Algorithm::one_shot}),
             "one_shot can't be the outer algorithm of an Allreduce: there are shared_buffer_tree, "
             "binomial_tree, recursive_doubling, "
-            "ring, mpi, nccl");
+            "ring, mpi, nccl, two_shot");
 }
 
 }  // namespace

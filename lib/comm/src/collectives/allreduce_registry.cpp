@@ -84,15 +84,20 @@ std::string refuse_device_levels(const AllreduceFacts& facts, const AllreduceOpt
 }
 std::string refuse_host_levels(const AllreduceOptions& options) {
   if (options.inner == AllreduceAlgorithm::two_shot) return "two_shot inside a group is for GPUs";
+  if (options.outer == AllreduceAlgorithm::two_shot) return "two_shot between groups is for GPUs";
   return options.outer == AllreduceAlgorithm::nccl ? "nccl is for GPUs" : "";
 }
 std::string refuse_hierarchical(const AllreduceFacts& facts, const AllreduceOptions& options) {
   if (!combines_by_levels(options) && (facts.on_host || !facts.hierarchy_refusal.empty()))
     return facts.hierarchy_refusal;
-  return facts.on_host ? refuse_host_levels(options) : refuse_device_levels(facts, options, facts.hosts);
+  if (facts.on_host) return refuse_host_levels(options);
+  if (options.outer != AllreduceAlgorithm::two_shot) return refuse_device_levels(facts, options, facts.hosts);
+  if (const std::string refusal = refuse_mapped(facts); !refusal.empty()) return refusal;
+  return refuse_device_levels(facts, options, device_groups(options.group_size, facts.gpus));
 }
 std::string refuse_pipelined(const AllreduceFacts& facts, const AllreduceOptions& options) {
   if (facts.on_host) return refuse_host_levels(options);
+  if (options.outer == AllreduceAlgorithm::two_shot) return "two_shot between groups is for hierarchical";
   return refuse_device_levels(
       facts, options,
       options.group_size > 0 ? groups_in_order(facts.ranks, options.group_size) : facts.hosts);

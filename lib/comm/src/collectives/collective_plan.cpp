@@ -2,6 +2,7 @@
 
 #include "allreduce_table_file.hpp"
 #include "collectives/algorithms/hierarchical.hpp"
+#include "collectives/algorithms/levels.hpp"
 #include "collectives/algorithms/part.hpp"
 #include "runtime/allreduce_request.hpp"
 #include "runtime/measured_job.hpp"
@@ -16,7 +17,6 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -177,22 +177,6 @@ void CollectivePlan::require_same_everywhere(const AllreduceOptions& options) co
                     extremes[i].smallest_rank, facts[i].text(extremes[i].largest), extremes[i].largest_rank));
   }
 }
-
-namespace {
-
-/// For each rank, the first rank on the same GPU.
-std::vector<int> first_ranks_of_gpus(const topo::Machine& machine) {
-  std::vector<int> firsts;
-  std::map<int, std::vector<int>> known;  // by host
-  for (int rank = 0; rank < machine.rank_count(); ++rank) {
-    std::vector<int>& on_host = known[machine.place(rank).physical_host];
-    const auto same = std::ranges::find_if(on_host, [&](int first) { return machine.same_gpu(first, rank); });
-    firsts.push_back(same == on_host.end() ? on_host.emplace_back(rank) : *same);
-  }
-  return firsts;
-}
-
-}  // namespace
 
 bool CollectivePlan::has_mapped_views() const {
   const auto bytes = static_cast<std::size_t>(elements_.count) * element_bytes(elements_.type);

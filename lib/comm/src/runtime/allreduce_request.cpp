@@ -24,7 +24,8 @@ constexpr std::array outer_algorithms{Algorithm::shared_buffer_tree,
                                       Algorithm::recursive_doubling,
                                       Algorithm::ring,
                                       Algorithm::mpi,
-                                      Algorithm::nccl};
+                                      Algorithm::nccl,
+                                      Algorithm::two_shot};
 
 void require_one_of(std::string_view level, std::optional<Algorithm> algorithm,
                     std::span<const Algorithm> possible) {
@@ -42,8 +43,11 @@ void require_coherent(const AllreduceOptions& options) {
   if ((options.inner || options.outer) && !is_hierarchical && !is_pipelined)
     throw Error(ErrorKind::usage,
                 "the options inner and outer of an Allreduce are for hierarchical and pipelined");
-  if (options.group_size != 0 && !is_pipelined)
-    throw Error(ErrorKind::usage, "the option group_size of an Allreduce is for pipelined");
+  const bool has_groups = is_pipelined || (is_hierarchical && options.outer == Algorithm::two_shot);
+  if (options.group_size != 0 && !has_groups)
+    throw Error(ErrorKind::usage,
+                "the option group_size of an Allreduce is for pipelined, and for hierarchical with two_shot "
+                "as outer");
   if (options.group_size < 0)
     throw Error(ErrorKind::usage,
                 fmt::format("the group_size {} of an Allreduce is negative", options.group_size));

@@ -50,12 +50,14 @@ struct AllreduceOptions {
   bool allow_reordering = false;
   /// For hierarchical and pipelined. `inner` is how the ranks of a host, or group, combine: shared_buffer_tree or binomial_tree; on
   /// GPUs two_shot. `outer` is how the first ranks of hosts, on GPUs all ranks for their parts, combine what these hold:
-  /// shared_buffer_tree, binomial_tree, recursive_doubling, ring, mpi or nccl. hierarchical without either combines in rank order.
+  /// shared_buffer_tree, binomial_tree, recursive_doubling, ring, mpi or nccl. For GPUs of one host that several ranks share,
+  /// hierarchical has two_shot: the groups are then the ranks of each GPU. hierarchical without either combines in rank order.
   /// With one of them it reorders, and the other is by default shared_buffer_tree inside and binomial_tree outside, on GPUs
   /// two_shot and mpi. In SELVAGE_ALLREDUCE: "hierarchical:shared_buffer_tree,binomial_tree".
   std::optional<AllreduceAlgorithm> inner = {};
   std::optional<AllreduceAlgorithm> outer = {};
-  /// For pipelined: ranks per group, the last may be smaller; 0: hosts are groups. In SELVAGE_ALLREDUCE: "pipelined:2".
+  /// For pipelined: ranks per group, the last may be smaller; 0: hosts are groups. In SELVAGE_ALLREDUCE: "pipelined:2". For
+  /// hierarchical with two_shot as outer: ranks per group, all alike; 0: those of each GPU.
   int group_size = 0;
 };
 

@@ -23,7 +23,7 @@ inline constexpr int most_allreduce_ranks = 8;
 struct DeviceLevels {
   std::vector<int> group;        ///< of this rank; all have the same size
   std::vector<int> outer_group;  ///< the ranks with the same position in all groups
-  /// nccl, or one that uses messages. None: groups combine one after the other, in rank order.
+  /// two_shot where all ranks map each other's memory, nccl, or one that uses messages. None: groups combine one after the other, in rank order.
   std::optional<AllreduceAlgorithm> outer;
   std::int64_t chunk_bytes;
   int lanes;  ///< chunks that are underway at the same time; at most allreduce_tags

@@ -140,6 +140,10 @@ class Hierarchical final : public Stepwise {
 }  // namespace
 
 std::unique_ptr<AllreduceRunner> make_hierarchical(const AllreduceParts& parts) {
+  const topo::Machine& machine = parts.context.machine();
+  if (parts.outer == AllreduceAlgorithm::two_shot)
+    return make_levels_on_device(parts, device_groups(parts.group_size, first_ranks_of_gpus(machine)),
+                                 parts.outer, {.chunk_bytes = whole_chunk_bytes});
   if (!parts.executor.runs_on_host())
     return make_levels_on_device(parts, ranks_by_host(parts), parts.outer,
                                  parts.outer ? LevelShape{.chunk_bytes = whole_chunk_bytes} : staged_chunks);

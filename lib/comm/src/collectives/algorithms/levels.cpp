@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <utility>
 
 namespace selvage::detail {
@@ -129,6 +130,27 @@ std::vector<std::vector<int>> groups_in_order(int ranks, int group_size) {
     groups.back().push_back(rank);
   }
   return groups;
+}
+
+std::vector<int> first_ranks_of_gpus(const topo::Machine& machine) {
+  std::vector<int> firsts;
+  std::map<int, std::vector<int>> known;  // by host
+  for (int rank = 0; rank < machine.rank_count(); ++rank) {
+    std::vector<int>& on_host = known[machine.place(rank).physical_host];
+    const auto same = std::ranges::find_if(on_host, [&](int first) { return machine.same_gpu(first, rank); });
+    firsts.push_back(same == on_host.end() ? on_host.emplace_back(rank) : *same);
+  }
+  return firsts;
+}
+
+std::vector<std::vector<int>> device_groups(int group_size, const std::vector<int>& first_ranks) {
+  if (group_size > 0) return groups_in_order(static_cast<int>(first_ranks.size()), group_size);
+  std::map<int, std::vector<int>> groups;
+  for (std::size_t rank = 0; rank < first_ranks.size(); ++rank)
+    groups[first_ranks[rank]].push_back(static_cast<int>(rank));
+  std::vector<std::vector<int>> ranks;
+  for (auto& [first, group] : groups) ranks.push_back(std::move(group));
+  return ranks;
 }
 
 std::vector<std::vector<int>> ranks_by_host(const AllreduceParts& parts) {

@@ -2,6 +2,8 @@
 
 #include "allreduce_algorithm.hpp"
 
+#include <selvage/topo/machine.hpp>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -40,7 +42,7 @@ inline constexpr LevelShape staged_chunks{.chunk_bytes = 4 * 1024 * 1024, .lanes
 
 /// The same for GPUs. Groups combine by two_shot, and each rank takes part in the outer level with its part of the elements.
 /// \param groups  all of one size, each on one host
-/// \param outer   nccl, or one that make_group_collective() has; none: group after group, in rank order
+/// \param outer   two_shot, nccl, or one that make_group_collective() has; none: group after group, in rank order
 [[nodiscard]] std::unique_ptr<AllreduceRunner> make_levels_on_device(
     const AllreduceParts& parts, const std::vector<std::vector<int>>& groups,
     std::optional<AllreduceAlgorithm> outer, const LevelShape& shape);
@@ -49,6 +51,11 @@ inline constexpr LevelShape staged_chunks{.chunk_bytes = 4 * 1024 * 1024, .lanes
 
 /// Groups of consecutive ranks. The last group may be smaller.
 [[nodiscard]] std::vector<std::vector<int>> groups_in_order(int ranks, int group_size);
+/// For each rank, the first rank on the same GPU.
+[[nodiscard]] std::vector<int> first_ranks_of_gpus(const topo::Machine& machine);
+/// Groups of `group_size` consecutive ranks, or with 0 those of each GPU. \param first_ranks  what first_ranks_of_gpus() gives
+[[nodiscard]] std::vector<std::vector<int>> device_groups(int group_size,
+                                                          const std::vector<int>& first_ranks);
 /// The ranks of each host.
 [[nodiscard]] std::vector<std::vector<int>> ranks_by_host(const AllreduceParts& parts);
 

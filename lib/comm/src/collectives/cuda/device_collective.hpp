@@ -31,6 +31,13 @@ inline constexpr std::int64_t pack_bytes = 16;
 
 /// What all algorithms keep, and how they say what went wrong.
 class DeviceProgram {
+ public:
+  struct Shape {
+    int most_blocks;                 ///< that help
+    std::int64_t packs_per_thread;   ///< of a rank's part, for which another block helps
+    std::int64_t scratch_bytes = 0;  ///< of a block for each rank
+  };
+
  protected:
   DeviceProgram(const DeviceProgram&) = delete;
   DeviceProgram& operator=(const DeviceProgram&) = delete;
@@ -110,6 +117,14 @@ class DeviceProgram {
     program_.blocks =
         static_cast<int>(std::clamp<std::int64_t>(divided(threads, program_.threads), 1, most_blocks_));
   }
+  /// For ranks that combine a part of the elements each.
+  void set_grid_of(const Shape& shape) {
+    const std::int64_t packs = divided(bytes(), pack_bytes * program_.ranks);
+    program_.threads = most_allreduce_threads;
+    program_.blocks =
+        static_cast<int>(std::clamp<std::int64_t>(divided(packs, shape.packs_per_thread * program_.threads),
+                                                  1, std::min(most_blocks_, shape.most_blocks)));
+  }
   void load() const { kernel_.load(program_); }
   [[nodiscard]] static bool is_aligned(const std::byte* elements) {
     return reinterpret_cast<std::uintptr_t>(elements) % pack_bytes == 0;
@@ -143,11 +158,7 @@ class DeviceAllreduce : public AllreduceRunner, protected DeviceProgram {
 /// Between ranks that store into each other's elements.
 class BetweenElements : public DeviceAllreduce {
  public:
-  struct Shape {
-    int most_blocks;                 ///< that help
-    std::int64_t packs_per_thread;   ///< of a rank's part, for which another block helps
-    std::int64_t scratch_bytes = 0;  ///< of a block for each rank
-  };
+  using Shape = DeviceProgram::Shape;
   BetweenElements(const AllreduceParts& parts, AllreduceKernel kernel, const Shape& shape)
       : DeviceAllreduce(parts, kernel), elements_(parts.elements.data) {
     const auto all = static_cast<std::size_t>(bytes());
@@ -158,11 +169,7 @@ class BetweenElements : public DeviceAllreduce {
       views_ = PeerBlocks(parts.context, parts.executor, ranks, all, collective_construction);
       copied_bytes_ = all;
     }
-    const std::int64_t packs = divided(bytes(), pack_bytes * program_.ranks);
-    program_.threads = most_allreduce_threads;
-    program_.blocks =
-        static_cast<int>(std::clamp<std::int64_t>(divided(packs, shape.packs_per_thread * program_.threads),
-                                                  1, std::min(most_blocks_, shape.most_blocks)));
+    set_grid_of(shape);
     const std::size_t flags = static_cast<std::size_t>(program_.blocks * program_.ranks);
     flags_ =
         PeerBlocks(parts.context, parts.executor, ranks, 2 * flags * sizeof(Flag), collective_construction);
@@ -206,7 +213,7 @@ class BetweenElements : public DeviceAllreduce {
 };
 
 /// Loads fill the links with fewer blocks than stores do.
-inline constexpr BetweenElements::Shape by_loads{.most_blocks = 64, .packs_per_thread = 2};
+inline constexpr DeviceProgram::Shape by_loads{.most_blocks = 64, .packs_per_thread = 2};
 
 /// two_shot whose results copy engines give to all. \param brings_elements  whether engines fetch the elements as well
 [[nodiscard]] std::unique_ptr<AllreduceRunner> make_engine_allreduce(const AllreduceParts& parts,

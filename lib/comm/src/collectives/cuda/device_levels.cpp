@@ -21,10 +21,10 @@ class DeviceLane final : private DeviceProgram {
   DeviceLane(const AllreduceParts& parts, const PeerBlocks& views, const DeviceLevels& levels,
              std::int64_t most_count, int lane)
       : DeviceProgram(parts, combine_part_kernel(), levels.group), all_(program_) {
-    const std::int64_t packs = divided(most_count * width(), pack_bytes * program_.ranks);
-    program_.threads = most_allreduce_threads;
-    program_.blocks = static_cast<int>(std::clamp<std::int64_t>(divided(packs, 2 * program_.threads), 1,
-                                                                std::min(most_blocks_, most_lane_blocks)));
+    program_.count = most_count;
+    // A group that no host waits for has one lane.
+    const bool has_one_lane = levels.outer == AllreduceAlgorithm::two_shot;
+    set_grid_of(has_one_lane ? by_loads : Shape{.most_blocks = most_lane_blocks, .packs_per_thread = 2});
     program_.is_aligned = true;
     for (int place = 0; place < program_.ranks; ++place) {
       program_.elements[place] = views.of(place);
@@ -32,11 +32,14 @@ class DeviceLane final : private DeviceProgram {
     }
     const ElementType type = accumulator_type(program_.type);
     const auto most_part = static_cast<std::int64_t>(most_part_of(most_count, program_.ranks));
-    partial_ = parts.executor.allocate(static_cast<std::size_t>(most_part) * element_bytes(type));
-    program_.partial = partial_.data;
     outer_ =
         make_outer_level(parts, levels.outer,
                          {levels.outer_group, type, program_.operation, most_part, parts.first_tag + lane});
+    program_.partial = outer_->values();
+    if (program_.partial == nullptr) {
+      partial_ = parts.executor.allocate(static_cast<std::size_t>(most_part) * element_bytes(type));
+      program_.partial = partial_.data;
+    }
     program_.continues = outer_->continues();
     program_.meets = outer_->is_enqueued();
     if (program_.meets) make_flags(parts);
@@ -71,7 +74,10 @@ class DeviceLane final : private DeviceProgram {
   }
   [[nodiscard]] std::string describe_late() const { return outer_->describe_late(); }
   [[nodiscard]] std::int64_t bytes_between_hosts() const { return outer_->bytes_between_hosts(); }
-  void check() const { throw_if_late(); }
+  void check() const {
+    throw_if_late();
+    outer_->check();
+  }
 
  private:
   /// Lanes run beside each other.

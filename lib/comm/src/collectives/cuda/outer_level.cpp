@@ -3,6 +3,7 @@
 #include "collectives/algorithms/group_collectives.hpp"
 #include "collectives/algorithms/message_memory.hpp"
 #include "collectives/algorithms/pending_messages.hpp"
+#include "device_collective.hpp"
 #include "gpu/cuda/stream.hpp"
 #include "nccl_library.hpp"
 #include "runtime/context_state.hpp"
@@ -28,6 +29,45 @@ class OuterNccl final : public OuterLevel {
  private:
   OuterParts parts_;
   NcclGroup& nccl_;
+};
+
+/// In the memory of the ranks of the same place, which map each other's.
+class OuterTwoShot final : public OuterLevel, private DeviceProgram {
+ public:
+  OuterTwoShot(const AllreduceParts& parts, const OuterParts& outer)
+      : DeviceProgram(parts, two_shot_kernel(), outer.group) {
+    program_.type = outer.type;
+    // The last level divides.
+    if (outer.operation == ReduceOperation::average) program_.operation = ReduceOperation::sum;
+    program_.count = outer.most_count;
+    set_grid_of(by_loads);
+    const std::size_t flags = static_cast<std::size_t>(program_.blocks * program_.ranks);
+    values_ = PeerBlocks(parts.context, parts.executor, group_, static_cast<std::size_t>(bytes()),
+                         collective_construction);
+    flags_ =
+        PeerBlocks(parts.context, parts.executor, group_, 2 * flags * sizeof(Flag), collective_construction);
+    for (int place = 0; place < program_.ranks; ++place) {
+      program_.elements[place] = values_.of(place);
+      program_.arrived[place] = reinterpret_cast<Flag*>(flags_.of(place));
+      program_.done[place] = program_.arrived[place] + flags;
+    }
+    program_.is_aligned = true;
+    load();
+  }
+
+  [[nodiscard]] bool is_enqueued() const override { return true; }
+  [[nodiscard]] std::byte* values() const override { return values_.of(program_.rank); }
+  void start(std::byte* /*values*/, std::int64_t count, cudaStream_t stream) override {
+    program_.count = count;
+    kernel_.launch(program_, stream);
+  }
+  [[nodiscard]] bool progress() override { return true; }
+  [[nodiscard]] std::string describe_late() const override { return "a kernel to be enqueued"; }
+  void check() const override { throw_if_late(); }
+
+ private:
+  PeerBlocks values_;
+  PeerBlocks flags_;
 };
 
 /// By messages, through host memory.
@@ -194,6 +234,7 @@ std::unique_ptr<OuterLevel> make_outer_level(const AllreduceParts& parts,
                                              std::optional<AllreduceAlgorithm> algorithm,
                                              const OuterParts& outer) {
   if (!algorithm) return std::make_unique<OuterChain>(parts, outer);
+  if (*algorithm == AllreduceAlgorithm::two_shot) return std::make_unique<OuterTwoShot>(parts, outer);
   if (*algorithm == AllreduceAlgorithm::nccl) return std::make_unique<OuterNccl>(parts.context, outer);
   return std::make_unique<OuterMessages>(parts, outer, *algorithm);
 }

@@ -26,6 +26,8 @@ class OuterLevel {
 
   /// Whether progress() never has anything to wait for, so that all may be enqueued at once, and captured.
   [[nodiscard]] virtual bool is_enqueued() const { return false; }
+  /// Where the group's accumulators must lie; null: anywhere in this GPU's memory.
+  [[nodiscard]] virtual std::byte* values() const { return nullptr; }
   /// Whether the group goes on from what groups before it have combined.
   [[nodiscard]] virtual bool continues() const { return false; }
   /// Polls. \return whether the stream has been given what fills `values` with that
@@ -38,6 +40,8 @@ class OuterLevel {
   [[nodiscard]] virtual bool progress() = 0;
   [[nodiscard]] virtual std::string describe_late() const = 0;
   [[nodiscard]] virtual std::int64_t bytes_between_hosts() const { return 0; }
+  /// Throws what a kernel has met.
+  virtual void check() const {}
 };
 
 /// What kind of values pass from group to group.
@@ -50,7 +54,8 @@ struct OuterParts {
 };
 
 /// Collective over the context.
-/// \param algorithm  nccl, or one that goes by messages; none: group after group, in rank order
+/// \param algorithm  two_shot between ranks that map each other's memory, nccl, or one that goes by messages; none: group after group, in
+///                   rank order
 [[nodiscard]] std::unique_ptr<OuterLevel> make_outer_level(const AllreduceParts& parts,
                                                            std::optional<AllreduceAlgorithm> algorithm,
                                                            const OuterParts& outer);
