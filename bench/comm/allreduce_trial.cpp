@@ -80,6 +80,8 @@ std::vector<Form> forms(std::int64_t bytes) {
       for (const auto outer : {mpi, nccl, two_shot})
         add({.algorithm = hierarchical, .inner = two_shot, .outer = outer},
             fmt::format(":two_shot,{}", to_string(outer)));
+      add({.algorithm = hierarchical, .inner = two_shot, .outer = two_shot, .group_size = 2},
+          ":two_shot,two_shot:2");
       add({.algorithm = pipelined});
     }
     return all;

@@ -65,6 +65,18 @@ TEST(AllreduceRequest, LeavesNoLevelOpen) {
   EXPECT_EQ(on_gpus.inner, Algorithm::two_shot);
 }
 
+TEST(AllreduceRequest, ReadsTheSizeOfGroupsThatCombineByTwoShot) {
+  const std::string text = "hierarchical:two_shot,two_shot:2";
+  const AllreduceOptions options = forced(text);
+  EXPECT_EQ(options.outer, Algorithm::two_shot);
+  EXPECT_EQ(options.group_size, 2);
+  EXPECT_EQ(form_of(Algorithm::hierarchical, options), text);
+  setenv("SELVAGE_ALLREDUCE", "hierarchical:two_shot,ring:2", 1);
+  EXPECT_NE(message_of(ErrorKind::input, [] { (void)read_allreduce_request({}); }).find("group_size"),
+            std::string::npos);
+  unsetenv("SELVAGE_ALLREDUCE");
+}
+
 TEST(AllreduceRequest, SaysWhatItCannotRead) {
   for (const char* text :
        {"hierarchical:shared_buffer_tree", "ring:2", "mpi:shared_buffer_tree,binomial_tree"}) {

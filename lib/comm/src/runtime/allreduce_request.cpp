@@ -77,10 +77,14 @@ void parse_forced_allreduce(std::string_view text, AllreduceOptions& options) {
   }
   const std::size_t comma = details.find(',');
   if (options.algorithm != Algorithm::hierarchical || comma == std::string_view::npos)
-    throw Error(ErrorKind::input,
-                "only hierarchical:INNER,OUTER and pipelined:GROUP_SIZE have something behind a colon");
+    throw Error(
+        ErrorKind::input,
+        "only hierarchical:INNER,OUTER[:GROUP_SIZE] and pipelined:GROUP_SIZE have something behind a colon");
   options.inner = parse_allreduce_algorithm(details.substr(0, comma));
-  options.outer = parse_allreduce_algorithm(details.substr(comma + 1));
+  const std::string_view rest = details.substr(comma + 1);
+  const std::size_t size = rest.find(':');
+  options.outer = parse_allreduce_algorithm(rest.substr(0, size));
+  if (size != std::string_view::npos) options.group_size = parse_group_size(rest.substr(size + 1));
 }
 
 namespace {
@@ -118,11 +122,10 @@ AllreduceRequest read_allreduce_request(const AllreduceOptions& options, Collect
 
 std::string form_of(AllreduceAlgorithm algorithm, const AllreduceOptions& options) {
   const std::string_view name = to_string(algorithm);
+  const std::string groups = options.group_size > 0 ? fmt::format(":{}", options.group_size) : "";
   if (algorithm == Algorithm::hierarchical && options.inner && options.outer)
-    return fmt::format("{}:{},{}", name, to_string(*options.inner), to_string(*options.outer));
-  if (algorithm == Algorithm::pipelined && options.group_size > 0)
-    return fmt::format("{}:{}", name, options.group_size);
-  return std::string(name);
+    return fmt::format("{}:{},{}{}", name, to_string(*options.inner), to_string(*options.outer), groups);
+  return algorithm == Algorithm::pipelined ? std::string(name) + groups : std::string(name);
 }
 
 }  // namespace selvage::detail

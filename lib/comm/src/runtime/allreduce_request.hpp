@@ -21,7 +21,7 @@ struct AllreduceRequest {
                                                       CollectiveKind kind = CollectiveKind::allreduce,
                                                       bool on_host = true);
 
-/// Sets what SELVAGE_ALLREDUCE says: an algorithm, "hierarchical:INNER,OUTER" or "pipelined:GROUP_SIZE".
+/// Sets what SELVAGE_ALLREDUCE says: an algorithm, "hierarchical:INNER,OUTER[:GROUP_SIZE]" or "pipelined:GROUP_SIZE".
 /// \throws Error{input}
 void parse_forced_allreduce(std::string_view text, AllreduceOptions& options);
 

@@ -57,7 +57,7 @@ struct AllreduceOptions {
   std::optional<AllreduceAlgorithm> inner = {};
   std::optional<AllreduceAlgorithm> outer = {};
   /// For pipelined: ranks per group, the last may be smaller; 0: hosts are groups. In SELVAGE_ALLREDUCE: "pipelined:2". For
-  /// hierarchical with two_shot as outer: ranks per group, all alike; 0: those of each GPU.
+  /// hierarchical with two_shot as outer: ranks per group, all alike; 0: those of each GPU. "hierarchical:two_shot,two_shot:2".
   int group_size = 0;
 };
 
