@@ -85,6 +85,12 @@ std::vector<AllreduceCase> cases() {
   }
   all.push_back(
       {"pipelined", {.algorithm = Algorithm::pipelined, .allow_reordering = true, .group_size = 2}});
+  all.push_back({"hierarchical_two_shot_two_shot",
+                 {.algorithm = Algorithm::hierarchical,
+                  .max_blocks = 4,
+                  .allow_reordering = true,
+                  .outer = Algorithm::two_shot,
+                  .group_size = 2}});
   all.push_back({"hierarchical_binomial_tree_binomial_tree",
                  {.algorithm = Algorithm::hierarchical,
                   .allow_reordering = true,

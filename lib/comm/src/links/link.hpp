@@ -5,11 +5,8 @@
 #include <selvage/comm/detail/executor.hpp>
 #include <selvage/error.hpp>
 
-#include <fmt/ranges.h>
-
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace selvage::detail {
@@ -60,11 +57,12 @@ bool progress_all(const Links& links, const Operation& operation) {
 /// Of links to several ranks, those that are late.
 template <class Links, class Operation>
 [[nodiscard]] std::string describe_late(const Links& links, const Operation& operation) {
-  std::vector<std::string> late;
+  std::string late;
   for (const auto& link : links) {
-    if (std::string some = link->describe_late(operation); !some.empty()) late.push_back(std::move(some));
+    const std::string some = link->describe_late(operation);
+    if (!some.empty()) late += (late.empty() ? "" : ", ") + some;
   }
-  return fmt::format("{}", fmt::join(late, ", "));
+  return late;
 }
 
 /// For the cells of a halo, or the elements of typed transfers. A reverse exchange ends with append_contributions.
