@@ -253,7 +253,16 @@ std::string why_by_size(const AllreduceFacts& facts, const std::vector<SizeRule>
                      why_not_pipelined(facts));
 }
 
-ChosenAllreduce choose_by_rule(const AllreduceFacts& facts) {
+/// Where the ranks of each GPU combine first, a GPU's link carries the elements once instead of once for each of its ranks. Measured with
+/// two ranks on each of two H200: below this it isn't worth the two more launches.
+bool gains_by_level_inside_gpus(const AllreduceFacts& facts, const AllreduceOptions& options) {
+  constexpr std::int64_t least_bytes = 16 * 1024 * 1024;
+  return options.allow_reordering && !facts.on_host && facts.max_blocks == 0 && facts.bytes >= least_bytes &&
+         std::ranges::count(facts.gpus, 0) > 1 &&
+         refuse_device_levels(facts, options, device_groups(0, facts.gpus)).empty();
+}
+
+ChosenAllreduce choose_by_rule(const AllreduceFacts& facts, const AllreduceOptions& options) {
   const bool is_allreduce = facts.flow.kind == CollectiveKind::allreduce;
   if (const std::string refusal = refuse_mapped(facts); !refusal.empty()) {
     const std::string not_by_hosts = refuse_hierarchical(facts, {});
@@ -264,6 +273,10 @@ ChosenAllreduce choose_by_rule(const AllreduceFacts& facts) {
     return {&*entry_of(AllreduceAlgorithm::mpi), why};
   }
   if (!is_allreduce) return {&*entry_of(AllreduceAlgorithm::two_shot), "every rank maps the others' memory"};
+  if (gains_by_level_inside_gpus(facts, options)) {
+    return {&*entry_of(AllreduceAlgorithm::hierarchical), "fewest bytes between GPUs that ranks share",
+            AllreduceAlgorithm::two_shot};
+  }
   const std::vector<SizeRule> rules = size_rules(facts);
   const auto rule =
       std::ranges::find_if(rules, [&](const SizeRule& each) { return facts.bytes <= each.most_bytes; });
@@ -284,7 +297,7 @@ ChosenAllreduce choose_allreduce(const AllreduceFacts& facts, const AllreduceOpt
   }
   ChosenAllreduce by_table = choose_by_table(facts, options);
   if (by_table.entry != nullptr) return by_table;
-  ChosenAllreduce by_rule = choose_by_rule(facts);
+  ChosenAllreduce by_rule = choose_by_rule(facts, options);
   if (!by_table.why.empty()) by_rule.why += "; " + by_table.why;
   return by_rule;
 }
