@@ -65,6 +65,15 @@ TEST(AllreduceChoice, TakesMoreStepsOnGpusTheMoreBytesThereAre) {
   EXPECT_EQ(on_gpus(16 << 20, 4, 16), AllreduceAlgorithm::two_shot);
 }
 
+TEST(AllreduceChoice, LeavesLinesEarlierWhereRanksShareGpus) {
+  const auto of_four = [](std::int64_t bytes, const std::vector<int>& gpus) {
+    return choice({.ranks = 4, .bytes = bytes, .on_host = false, .gpus = gpus});
+  };
+  EXPECT_EQ(of_four(1 << 20, {0, 1, 0, 1}), AllreduceAlgorithm::two_shot_ll128);
+  EXPECT_EQ(of_four(4 << 20, {0, 1, 0, 1}), AllreduceAlgorithm::two_shot_push);
+  EXPECT_EQ(of_four(4 << 20, {0, 1, 2, 3}), AllreduceAlgorithm::two_shot_ll128);
+}
+
 TEST(AllreduceChoice, LoadsFromRanksThatShareAGpu) {
   const auto on_one_gpu = [](std::int64_t bytes, int ranks) {
     return choice({.ranks = ranks,

@@ -142,6 +142,12 @@ struct SizeRule {
   std::int64_t most_bytes;
 };
 
+bool each_has_a_gpu(const AllreduceFacts& facts) {
+  for (std::size_t rank = 0; rank < facts.gpus.size(); ++rank)
+    if (facts.gpus[rank] != static_cast<int>(rank)) return false;
+  return true;
+}
+
 /// The sizes up to which each algorithm is fastest, as measured with two, three and four ranks, on two cores and on more than there are
 /// ranks, on H100 and H200 GPUs and on one H100. For few elements it is faster that each rank combines all of them than to wait a second
 /// time.
@@ -173,9 +179,11 @@ std::vector<SizeRule> size_rules(const AllreduceFacts& facts) {
   // A line is read again once its flag is there, which costs more than one_shot's longer messages, where many blocks send them.
   const std::int64_t most_in_one_shot =
       has_many_blocks ? std::min(64 * kilobyte, megabyte / 4 / facts.ranks) : 8 * kilobyte;
+  // Of two ranks on each of two H200: those that share a GPU store into each other's lines too.
+  const std::int64_t most_in_lines = each_has_a_gpu(facts) ? 8 * megabyte : 2 * megabyte;
   return {{AllreduceAlgorithm::one_shot, most_in_one_shot},
           {AllreduceAlgorithm::one_shot_ll128, megabyte / facts.ranks},
-          {AllreduceAlgorithm::two_shot_ll128, 8 * megabyte},
+          {AllreduceAlgorithm::two_shot_ll128, most_in_lines},
           {has_many_blocks ? AllreduceAlgorithm::two_shot_push : AllreduceAlgorithm::two_shot, any}};
 }
 
