@@ -46,7 +46,9 @@ struct AllreduceOptions {
   /// 0: as many as help.
   int max_blocks = 0;
   /// Allow algorithms that combine in another order than by rank: all ranks still get the same bits as each other, but
-  /// they depend on algorithm and rank layout. SELVAGE_ALLREDUCE_REORDERING=yes or no overrules it.
+  /// they depend on algorithm and rank layout. Where ranks share several GPUs evenly, those of a GPU then combine first, from 16 MB on;
+  /// that takes as much memory of each GPU as a rank's elements (16-bit types: twice as much), up to 256 MB (512 MB).
+  /// SELVAGE_ALLREDUCE_REORDERING=yes or no overrules it.
   bool allow_reordering = false;
   /// For hierarchical and pipelined. `inner` is how the ranks of a host, or group, combine: shared_buffer_tree or binomial_tree; on
   /// GPUs two_shot. `outer` is how the first ranks of hosts, on GPUs all ranks for their parts, combine what these hold:
