@@ -1,6 +1,5 @@
 #include "allreduce_cases.hpp"
 #include "allreduce_elements.hpp"
-#include "collectives/algorithms/levels.hpp"
 #include "collectives/allreduce_registry.hpp"
 #include "thrown.hpp"
 
@@ -11,7 +10,6 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -184,26 +182,6 @@ TEST_P(AllreduceConformance, OverlapsWithAnother) {
 /// More chunks than any algorithm has under way at a time.
 TEST_P(AllreduceConformance, OfManyChunks) {
   expect_right<std::int64_t>(Operation::sum, 700'001, 0, 1);
-}
-
-/// Beyond the size from which GPUs that ranks share may combine inside first.
-TEST(ChosenAllreduce, OfManyElementsInAnyOrder) {
-  const Context context(MPI_COMM_WORLD);
-  Elements<std::int32_t> elements(context, (16 << 20) / 4 + 3, 0, false);
-  Allreduce allreduce(Space(), context, elements.view,
-                      {.operation = Operation::sum, .allow_reordering = true});
-  if (!on_host && this_job().is_on_one_host()) {
-    const auto groups = detail::device_groups(0, detail::first_ranks_of_gpus(context.machine()));
-    const bool share_alike =
-        groups.size() > 1 && groups.front().size() > 1 &&
-        std::ranges::all_of(groups, [&](const auto& each) { return each.size() == groups.front().size(); });
-    EXPECT_EQ(allreduce.algorithm() == Algorithm::hierarchical, share_alike) << allreduce.explain();
-  }
-  for (int round = 0; round < 2; ++round) {
-    elements.fill(context.rank(), round);
-    allreduce.run(Space());
-    ASSERT_EQ(elements.first_wrong(Operation::sum, context.size(), round, false), -1) << allreduce.explain();
-  }
 }
 
 }  // namespace

@@ -172,31 +172,6 @@ TEST(AllreduceChoice, HasALevelInsideGpusThatRanksShare) {
   EXPECT_NE(why(levels).find("is for GPUs"), std::string::npos) << why(levels);
 }
 
-TEST(AllreduceChoice, CombinesInsideSharedGpusFirstWhereThatLoadsLinksLess) {
-  const AllreduceOptions any_order{.allow_reordering = true};
-  AllreduceFacts facts{
-      .ranks = 4, .bytes = 16 << 20, .on_host = false, .hosts = {{0, 1, 2, 3}}, .gpus = {0, 1, 0, 1}};
-  const ChosenAllreduce chosen = choose_allreduce(facts, any_order, "a test");
-  EXPECT_EQ(chosen.entry->algorithm, AllreduceAlgorithm::hierarchical);
-  EXPECT_EQ(chosen.levels, AllreduceAlgorithm::two_shot);
-
-  const auto is_flat = [](const AllreduceFacts& other, const AllreduceOptions& options) {
-    const ChosenAllreduce flat = choose_allreduce(other, options, "a test");
-    return flat.entry->algorithm != AllreduceAlgorithm::hierarchical && !flat.levels;
-  };
-  EXPECT_TRUE(is_flat(facts, {})) << "other bits than those of rank order";
-  AllreduceFacts small = facts;
-  small.bytes = (16 << 20) - 4;
-  EXPECT_TRUE(is_flat(small, any_order));
-  AllreduceFacts beside_others = facts;
-  beside_others.max_blocks = 16;
-  EXPECT_TRUE(is_flat(beside_others, any_order));
-  for (const std::vector<int>& gpus : {std::vector{0, 0, 0, 0}, {0, 1, 2, 3}, {0, 0, 0, 3}, {0, 1, 1, 1}}) {
-    facts.gpus = gpus;
-    EXPECT_TRUE(is_flat(facts, any_order)) << gpus[1] << gpus[2] << gpus[3];
-  }
-}
-
 TEST(AllreduceChoice, LeavesMoreRanksThanKernelsNameToMpi) {
   EXPECT_EQ(choice({.ranks = 9, .bytes = 1024, .on_host = false, .hosts = {{0, 1, 2, 3, 4, 5, 6, 7, 8}}}),
             AllreduceAlgorithm::mpi);

@@ -179,7 +179,7 @@ std::vector<SizeRule> size_rules(const AllreduceFacts& facts) {
   // A line is read again once its flag is there, which costs more than one_shot's longer messages, where many blocks send them.
   const std::int64_t most_in_one_shot =
       has_many_blocks ? std::min(64 * kilobyte, megabyte / 4 / facts.ranks) : 8 * kilobyte;
-  // Of two ranks on each of two H200: those that share a GPU store into each other's lines too.
+  // With two ranks on each of two H200, storing parts was faster than lines at 4 MB, and slower at 1 MB.
   const std::int64_t most_in_lines = each_has_a_gpu(facts) ? 8 * megabyte : 2 * megabyte;
   return {{AllreduceAlgorithm::one_shot, most_in_one_shot},
           {AllreduceAlgorithm::one_shot_ll128, megabyte / facts.ranks},
@@ -261,16 +261,7 @@ std::string why_by_size(const AllreduceFacts& facts, const std::vector<SizeRule>
                      why_not_pipelined(facts));
 }
 
-/// Where the ranks of each GPU combine first, a GPU's link carries the elements once instead of once for each of its ranks. Measured with
-/// two ranks on each of two H200: below this it isn't worth the two more launches.
-bool gains_by_level_inside_gpus(const AllreduceFacts& facts, const AllreduceOptions& options) {
-  constexpr std::int64_t least_bytes = 16 * 1024 * 1024;
-  return options.allow_reordering && !facts.on_host && facts.max_blocks == 0 && facts.bytes >= least_bytes &&
-         std::ranges::count(facts.gpus, 0) > 1 &&
-         refuse_device_levels(facts, options, device_groups(0, facts.gpus)).empty();
-}
-
-ChosenAllreduce choose_by_rule(const AllreduceFacts& facts, const AllreduceOptions& options) {
+ChosenAllreduce choose_by_rule(const AllreduceFacts& facts) {
   const bool is_allreduce = facts.flow.kind == CollectiveKind::allreduce;
   if (const std::string refusal = refuse_mapped(facts); !refusal.empty()) {
     const std::string not_by_hosts = refuse_hierarchical(facts, {});
@@ -281,10 +272,6 @@ ChosenAllreduce choose_by_rule(const AllreduceFacts& facts, const AllreduceOptio
     return {&*entry_of(AllreduceAlgorithm::mpi), why};
   }
   if (!is_allreduce) return {&*entry_of(AllreduceAlgorithm::two_shot), "every rank maps the others' memory"};
-  if (gains_by_level_inside_gpus(facts, options)) {
-    return {&*entry_of(AllreduceAlgorithm::hierarchical), "fewest bytes between GPUs that ranks share",
-            AllreduceAlgorithm::two_shot};
-  }
   const std::vector<SizeRule> rules = size_rules(facts);
   const auto rule =
       std::ranges::find_if(rules, [&](const SizeRule& each) { return facts.bytes <= each.most_bytes; });
@@ -305,7 +292,7 @@ ChosenAllreduce choose_allreduce(const AllreduceFacts& facts, const AllreduceOpt
   }
   ChosenAllreduce by_table = choose_by_table(facts, options);
   if (by_table.entry != nullptr) return by_table;
-  ChosenAllreduce by_rule = choose_by_rule(facts, options);
+  ChosenAllreduce by_rule = choose_by_rule(facts);
   if (!by_table.why.empty()) by_rule.why += "; " + by_table.why;
   return by_rule;
 }

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,8 +49,6 @@ struct AllreduceEntry {
 struct ChosenAllreduce {
   const AllreduceEntry* entry;
   std::string why;
-  /// What combines inside and between groups; none: as the options say.
-  std::optional<AllreduceAlgorithm> levels = {};
 };
 /// What is forced, else the fastest possible one of the table's row, else what the built-in rule says.
 /// \param forced_by  what forces the options' algorithm

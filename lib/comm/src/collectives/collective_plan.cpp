@@ -73,7 +73,6 @@ CollectivePlan::CollectivePlan(std::shared_ptr<ContextState> context, const Exec
   context_->all_or_none(purpose(),
                         [&] { chosen = choose_allreduce(known, request.options, request.forced_by); });
   algorithm_ = chosen.entry->algorithm;
-  if (chosen.levels) request.options.inner = request.options.outer = chosen.levels;
   form_ = form_of(algorithm_, request.options);
   why_ = chosen.why;
   if (context_->size() == 1 || elements_.count == 0) return;

@@ -46,14 +46,13 @@ struct AllreduceOptions {
   /// 0: as many as help.
   int max_blocks = 0;
   /// Allow algorithms that combine in another order than by rank: all ranks still get the same bits as each other, but
-  /// they depend on algorithm and rank layout. Where ranks share several GPUs evenly, those of a GPU then combine first, from 16 MB on;
-  /// that takes as much memory of each GPU as a rank's elements (16-bit types: twice as much), up to 256 MB (512 MB).
-  /// SELVAGE_ALLREDUCE_REORDERING=yes or no overrules it.
+  /// they depend on algorithm and rank layout. SELVAGE_ALLREDUCE_REORDERING=yes or no overrules it.
   bool allow_reordering = false;
   /// For hierarchical and pipelined. `inner` is how the ranks of a host, or group, combine: shared_buffer_tree or binomial_tree; on
   /// GPUs two_shot. `outer` is how the first ranks of hosts, on GPUs all ranks for their parts, combine what these hold:
   /// shared_buffer_tree, binomial_tree, recursive_doubling, ring, mpi or nccl. For GPUs of one host that several ranks share,
-  /// hierarchical has two_shot: the groups are then the ranks of each GPU. hierarchical without either combines in rank order.
+  /// hierarchical has two_shot: the groups are then the ranks of each GPU. It takes as much memory of a GPU as a rank's elements (16-bit
+  /// types: twice as much), up to 256 MB (512 MB). hierarchical without either combines in rank order.
   /// With one of them it reorders, and the other is by default shared_buffer_tree inside and binomial_tree outside, on GPUs
   /// two_shot and mpi. In SELVAGE_ALLREDUCE: "hierarchical:shared_buffer_tree,binomial_tree".
   std::optional<AllreduceAlgorithm> inner = {};
