@@ -16,13 +16,14 @@ has_rows() { [[ -f $hosts_folder/out/norms.csv && $(wc -l <"$hosts_folder/out/no
 has_ended() { ! still_runs "$launcher"; }
 says() { grep -qE -- "$1" "$output"; }
 
-# cut_while_running WHAT REGEX ARGUMENT...: of an endless run; a message matches. Both limits are much below their defaults.
+# cut_while_running WHAT REGEX ARGUMENT...: of an endless run; a message matches. Both limits are much below their defaults. No
+# fields are written, so that a cut comes where the arguments say.
 cut_while_running() {
   local what=$1 message=$2
   shift 2
   rm -rf "$hosts_folder/out"
   on_hosts 2 -x SELVAGE_TIMEOUT_MS=2000 -x SELVAGE_IO_TIMEOUT_MS=6000 "$JACOBI" "$INPUTS/jacobi/dirichlet.toml" \
-    --steps 1000000000 --quiet --out "$hosts_folder/out" "$@" >"$output" 2>&1 </dev/null &
+    --steps 1000000000 --set output.fields_every=0 --quiet --out "$hosts_folder/out" "$@" >"$output" 2>&1 </dev/null &
   launcher=$!
   until_seen 60 has_rows || fail "$what: the run did not get going"
   cut_link
@@ -37,7 +38,8 @@ cut_while_running() {
 }
 
 for initiation in host queue; do
-  cut_while_running "$initiation" '^jacobi: error: .*waited 2000 ms for (all ranks, and )?rank [0-3] ' --set run.norm_every=100 --initiation "$initiation"
+  cut_while_running "$initiation" '^jacobi: error: .*waited 2000 ms for (all ranks, and )?rank [0-3] ' --set run.norm_every=100 --set restart.every=0 \
+    --initiation "$initiation"
 done
 
 # Nearly all of the time a file is being opened, written or closed, by all ranks together. A cut may come between two of these.
