@@ -15,7 +15,7 @@ namespace selvage {
 /// float (Kokkos' and std's). Complex numbers have sum and average. CustomAllreduce takes other values and operations, GradientBuckets
 /// several Views.
 ///
-/// Source: Faraji, thesis ch. 3 and 4; Temucin et al. (Selvage mechanisms B1 to B5, B7), with epochs
+/// Source: Faraji, thesis ch. 3 and 4; Temucin et al. (B1 to B5, B7 in docs/mechanisms.md), with epochs
 /// for their toggled flags.
 class Allreduce : public Collective {
  public:

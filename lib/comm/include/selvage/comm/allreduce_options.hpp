@@ -12,7 +12,7 @@ enum class ReduceOperation { sum, average, min, max, product };
 /// How an allreduce moves its bytes. Those in rank order all give the same bits; the others need
 /// AllreduceOptions::allow_reordering.
 enum class AllreduceAlgorithm {
-  one_shot,  ///< each rank reads all ranks' elements and combines them itself; on GPUs 8 bytes at a time (LL)
+  one_shot,  ///< each rank gets all ranks' elements and combines them itself; on GPUs by stores of 8 bytes (LL)
   one_shot_ll128,  ///< the same in lines of 120 bytes that carry their own flag; on GPUs
   two_shot,  ///< each rank combines one part of the elements, in place, and writes the result to all ranks
   two_shot_ll128,        ///< the same in lines of 120 bytes that carry their own flag; on GPUs

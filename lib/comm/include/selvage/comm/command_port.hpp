@@ -68,7 +68,7 @@ class CommandPort {
  public:
   class Ring;
 
-  /// Ring number `number`, from 0: usually the team's league rank.
+  /// Ring number `number`, from 0 and below Options::rings, which isn't checked: usually the team's league rank.
   [[nodiscard]] KOKKOS_FUNCTION Ring ring(int number) const;
 
   static constexpr std::uint64_t words_per_line = 16;  ///< 128 bytes
@@ -86,8 +86,9 @@ static_assert(std::is_trivially_copyable_v<CommandPort> && sizeof(CommandPort) <
 
 /// One team's end of its ring of commands (ComP-Net's context). Its calls are OpenSHMEM's, made by all of a team
 /// together: the leader writes the descriptor, and every call begins with a team barrier, so that the
-/// stores of the whole team are in what is sent. A call that waits ends with one. Addresses are this rank's
-/// own, of the window, which is the same on all ranks.
+/// stores of the whole team are in what is sent. A call that waits ends with one. Remote places and words
+/// (64-bit, aligned) are given by addresses in this rank's own part of the window; the same offset is meant at the target. Local
+/// memory is any in the window's memory space.
 ///
 /// Calls return false on all items when the proxy made no room, or did not answer, within the time limit.
 /// Get one from CommandPort::ring; one team per ring at a time.
@@ -144,7 +145,7 @@ class CommandPort::Ring {
                                int rank) const {
     return issue(team, transfer(detail::CommandKind::get, source, target, bytes, rank), false);
   }
-  /// Waits until all that this context issued has happened at its targets, and for nothing else.
+  /// Waits until all that this ring issued has happened at its targets, and for nothing else.
   template <class Team>
   KOKKOS_FUNCTION bool quiet(const Team& team) const {
     detail::Command command;

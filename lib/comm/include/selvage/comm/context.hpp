@@ -99,7 +99,7 @@ class Context {
 
   /// Zeroed host memory that the other ranks of this host can map; page-aligned; not collective.
   ///
-  /// It belongs to the Context: it lives until `deallocate`, or until the state is gone.
+  /// It belongs to the Context: it lives until `deallocate_shared`, or until the state is gone.
   /// \throws Error{io} when the system gives none
   [[nodiscard]] void* allocate_shared(std::size_t bytes) const;
   /// Gives one `allocate_shared` block back. Peers that still map it keep their mapping; not collective.

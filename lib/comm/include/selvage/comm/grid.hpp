@@ -106,7 +106,7 @@ class Grid {
   /// This rank's cells, by their indices in a View with `width` ghosts, as of allocate().
   [[nodiscard]] Box<D> local_box(const Width<D>& width) const;
   /// The cells of `box` whose stencil of `width` reads no ghost that an exchange fills: they can be computed between start()
-  /// and finish(), and Box::without() gives the rest. Only sides with a neighbour move inwards: ghosts beyond the other sides
+  /// and finish(), and without() gives the rest. Only sides with a neighbour move inwards: ghosts beyond the other sides
   /// are filled by the caller.
   /// \param box  this rank's cells, in any numbering. The result is empty where the box is too thin
   [[nodiscard]] Box<D> shrunk(Box<D> box, const Width<D>& width) const;

@@ -65,11 +65,13 @@ class HaloExchange {
   }
   HaloExchange(HaloExchange&&) noexcept;
   HaloExchange& operator=(HaloExchange&&) noexcept;
+  /// On GPUs it waits up to a second for the other ranks: destroy objects in the same order on all of them.
   ~HaloExchange();
 
   /// Fills the ghosts of `views`, ordered after what `space` was given before, and before what it is given
-  /// next.
-  /// \throws Error{timeout} that names the late rank, the epoch wanted and the epoch seen
+  /// next. On host spaces it returns when the ghosts are filled.
+  /// \throws Error{timeout} that names the late rank, the epoch wanted and the epoch seen; Error{usage} for a View that the
+  /// constructor wasn't given, and while an exchange is in flight
   template <class Space, class... Views>
   void exchange(const Space& space, const Views&... views) {
     detail::KokkosExecutor<Space> executor(space);
@@ -78,6 +80,7 @@ class HaloExchange {
 
   /// Starts an exchange: sends the owned cells that neighbours keep as ghosts. Until finish(), owned cells within the ghost
   /// width of a boundary must not be written, and ghosts must not be read. Never waits for another rank.
+  /// \throws Error{usage} as exchange(). A Pending that is never finished stays in flight
   template <class Space, class... Views>
   [[nodiscard]] Pending start(const Space& space, const Views&... views) {
     detail::KokkosExecutor<Space> executor(space);

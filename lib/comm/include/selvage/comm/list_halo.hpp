@@ -45,11 +45,13 @@ class ListHalo {
     /// listed or not. Then a rebuild exchanges messages with these ranks alone. Without this option each rebuild is collective,
     /// to find out who sends to whom.
     std::optional<std::vector<int>> neighbours = {};
-    /// Force peer, mpi_direct or mpi_staged for all ranks; else SELVAGE_TRANSPORT, else the first that is possible.
+    /// Force peer, mpi_direct or mpi_staged for all ranks; else SELVAGE_TRANSPORT, else ContextOptions::transport, else the first
+    /// that is possible.
     std::optional<Transport> transport = {};
-    /// Force host, stream, queue or kernel; else SELVAGE_INITIATION, else stream where it is possible. kernel: peers' kernels
-    /// signal and wait by themselves, as they do in any case where particles lie in GPU memory. queue: kernels hand the proxy
-    /// what to send over MPI, on one host too, and wait for what it brings; it needs MPI_THREAD_MULTIPLE.
+    /// Force host, stream, queue or kernel; else SELVAGE_INITIATION, else ContextOptions::initiation, else stream where it is
+    /// possible. kernel: peers' kernels signal and wait by themselves, as they do in any case where particles lie in GPU
+    /// memory. queue: kernels hand the proxy what to send over MPI, on one host too, and wait for what it brings; it needs
+    /// MPI_THREAD_MULTIPLE.
     std::optional<Initiation> initiation = {};
   };
 
@@ -79,6 +81,7 @@ class ListHalo {
       : ListHalo(space, context, owned, send_ids, send_ranks, Options{}) {}
   ListHalo(ListHalo&&) noexcept;
   ListHalo& operator=(ListHalo&&) noexcept;
+  /// On GPUs it waits up to a second for the other ranks: destroy objects in the same order on all of them.
   ~ListHalo();
 
   /// New lists; Views may have become others since. Links, mappings and memory stay and grow by half where they must.

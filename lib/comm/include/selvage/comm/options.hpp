@@ -20,7 +20,7 @@ enum class Transport {
   peer,         ///< zero copy: straight into the neighbour's View, then a flag
   copy_engine,  ///< the same by the GPU's copy engines instead of a kernel
   mpi_direct,   ///< pack, then MPI on that memory
-  mpi_staged,   ///< pack, copy to host memory, MPI, copy back
+  mpi_staged,   ///< kernels pack into host memory, then MPI, and unpack from there
   ring,         ///< through units of page-locked host memory in turn; typed transfers within a host alone
 };
 
@@ -48,9 +48,9 @@ struct HaloOptions {
   Width<D> width = 1;   ///< ghost cells per axis and side; the Views' extents include them
   bool corners = true;  ///< false: faces only, edge and corner ghosts are left alone
   GhostReuse ghost_reuse = GhostReuse::credit;
-  /// Force one for all neighbours; else SELVAGE_TRANSPORT, else chosen.
+  /// Force one for all neighbours; else SELVAGE_TRANSPORT, else ContextOptions::transport, else chosen.
   std::optional<Transport> transport = {};
-  /// Force one; else SELVAGE_INITIATION, else stream where it is possible.
+  /// Force one; else SELVAGE_INITIATION, else ContextOptions::initiation, else stream where it is possible.
   std::optional<Initiation> initiation = {};
 };
 

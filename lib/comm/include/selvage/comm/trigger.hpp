@@ -36,8 +36,8 @@ class Window {
   Window(Window&&) noexcept;
   Window& operator=(Window&&) noexcept;
   /// Collective; kernels that use the Window must have ended. Completes all puts and gets of all ranks first, even if nobody
-  /// has called quiet() and if the CommandQueue or Triggers that started them are gone. Waits SELVAGE_TIMEOUT_MS at most:
-  /// transfers that aren't complete by then are abandoned with a message on standard error, and their memory isn't freed.
+  /// has called quiet() and if the CommandQueue or Triggers that started them are gone. Waits the context's timeout() at
+  /// most: transfers that aren't complete by then are abandoned with a message to ContextOptions::log, and their memory isn't freed.
   ~Window();
 
   /// This rank's part.
@@ -83,7 +83,7 @@ class Triggers {
     std::uint32_t ids = 256;            ///< tags have ids below this
     std::uint64_t ring_entries = 4096;  ///< triggers underway; a power of two
   };
-  /// Counts that are zero at the end of a correct program; the destructor prints those that aren't.
+  /// Counts that are zero at the end of a correct program; the destructor reports others to ContextOptions::log.
   struct Leftovers {
     std::uint64_t surplus = 0;     ///< triggers for tags that had fired
     std::uint64_t orphaned = 0;    ///< triggers for tags that were never registered

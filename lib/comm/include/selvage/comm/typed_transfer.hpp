@@ -114,6 +114,8 @@ class TypedTransfer {
   std::shared_ptr<detail::TransferPlan> plan_;  // shared only so that its type may stay incomplete here
 };
 
+/// An end in the memory of `view`, which must stay allocated as long as the TypedTransfer lives. The datatype's displacement 0 is
+/// view.data().
 template <class View>
 [[nodiscard]] TypedTransfer::End transfer_end(int rank, const View& view, const Datatype& datatype) {
   return {rank, detail::describe_view(view), datatype};
