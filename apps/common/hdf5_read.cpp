@@ -63,6 +63,17 @@ Hdf5Handle open_attribute(hid_t file, const std::string& path, const std::string
   return attribute;
 }
 
+/// The same of one value.
+Hdf5Handle open_single(hid_t file, const std::string& path, const std::string& name, H5T_class_t wanted) {
+  Hdf5Handle attribute = open_attribute(file, path, name, wanted);
+  const Hdf5Handle space(check_hdf5(H5Aget_space(attribute.id()), "H5Aget_space", ErrorKind::input),
+                         H5Sclose);
+  const hssize_t count =
+      check_hdf5(H5Sget_simple_extent_npoints(space.id()), "H5Sget_simple_extent_npoints", ErrorKind::input);
+  if (count != 1) refuse(path, fmt::format("attribute '{}' has {} values instead of one", name, count));
+  return attribute;
+}
+
 std::vector<std::int64_t> extent_of(const Hdf5Handle& dataset) {
   const Hdf5Handle space(check_hdf5(H5Dget_space(dataset.id()), "H5Dget_space", ErrorKind::input), H5Sclose);
   const int axes =
@@ -182,21 +193,21 @@ bool Hdf5Reader::has_attribute(const std::string& name) const {
 }
 
 std::int64_t Hdf5Reader::integer(const std::string& attribute) const {
-  const Hdf5Handle handle = open_attribute(file_, path_, attribute, H5T_INTEGER);
+  const Hdf5Handle handle = open_single(file_, path_, attribute, H5T_INTEGER);
   std::int64_t value = 0;
   check_hdf5(H5Aread(handle.id(), H5T_NATIVE_INT64, &value), path_ + ": " + attribute, ErrorKind::input);
   return value;
 }
 
 double Hdf5Reader::real(const std::string& attribute) const {
-  const Hdf5Handle handle = open_attribute(file_, path_, attribute, H5T_FLOAT);
+  const Hdf5Handle handle = open_single(file_, path_, attribute, H5T_FLOAT);
   double value = 0;
   check_hdf5(H5Aread(handle.id(), H5T_NATIVE_DOUBLE, &value), path_ + ": " + attribute, ErrorKind::input);
   return value;
 }
 
 std::string Hdf5Reader::text(const std::string& attribute) const {
-  const Hdf5Handle handle = open_attribute(file_, path_, attribute, H5T_STRING);
+  const Hdf5Handle handle = open_single(file_, path_, attribute, H5T_STRING);
   const Hdf5Handle type(check_hdf5(H5Aget_type(handle.id()), "H5Aget_type", ErrorKind::input), H5Tclose);
   if (H5Tis_variable_str(type.id()) > 0)
     refuse(path_, fmt::format("attribute '{}' has another type", attribute));

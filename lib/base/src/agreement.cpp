@@ -73,6 +73,8 @@ Outcome outcome_of(const std::function<void()>& work, int rank) {
     return failure(error.kind(), error.native_code(), rank, error.message());
   } catch (const std::exception& error) {
     return failure(ErrorKind::unsupported, 0, rank, text_of_standard(error));
+  } catch (...) {
+    return failure(ErrorKind::unsupported, 0, rank, text_of_other);
   }
   return {.rank = rank};
 }
@@ -307,12 +309,12 @@ struct Agreement {
   [[nodiscard]] Outcome ask(const Outcome& own) const {
     Sending sending(comm, own, report_tag);
     sending.start(0);
-    auto deadline = Clock::now() + std::chrono::milliseconds(own.patience_ms) + time_to_decide;
-    if (!own.waited_in_vain()) deadline += roll_call;
-    const auto verdict = Receiving(comm, verdict_tag, {0}, deadline).take().front();
+    std::chrono::milliseconds patience = std::chrono::milliseconds(own.patience_ms) + time_to_decide;
+    if (!own.waited_in_vain()) patience += roll_call;
+    const auto verdict = Receiving(comm, verdict_tag, {0}, Clock::now() + patience).take().front();
     sending.finish();
     if (verdict) return *verdict;
-    if (!own.failed) return late(0, timeout_ms);
+    if (!own.failed) return late(0, patience.count());
     Outcome alone = own;
     alone.rank_missing = 1;
     if (own.waited_in_vain()) add_missing(alone, 0);
@@ -369,6 +371,11 @@ std::string_view text_of_standard(const std::exception& error) {
   if (system != nullptr && system->code() == std::errc::resource_unavailable_try_again)
     return "no thread can be started: too many, or too little memory (ulimit -u, ulimit -v)";
   return error.what();
+}
+
+std::string naming_rank(const std::string& message, int rank) {
+  const bool is_named = names(message, rank) || message.find("(on rank ") != std::string::npos;
+  return is_named ? message : fmt::format("{} (on rank {})", message, rank);
 }
 
 std::int64_t agreement_timeout_ms() {

@@ -167,8 +167,8 @@ std::vector<std::size_t> element_bytes_of(const std::vector<detail::Field>& fiel
   return sizes;
 }
 
-selvage_halo* create_halo(const selvage_grid& grid, const selvage_halo_options* options, int count,
-                          const selvage_field* fields) {
+void create_halo(const selvage_grid& grid, const selvage_halo_options* options, int count,
+                 const selvage_field* fields, selvage_halo** halo) {
   std::unique_ptr<selvage_halo> made;
   std::visit(
       [&]<int D>(const Grid<D>& cells) {
@@ -176,6 +176,7 @@ selvage_halo* create_halo(const selvage_grid& grid, const selvage_halo_options* 
         HaloOptions<D> wanted;
         // What is wrong on one rank alone, all ranks are told.
         grid.place.context.agree("making a halo", [&] {
+          required(halo, "where to put the halo");
           wanted = options_of<D>(required(options, "the halo's options"));
           raw = fields_of(fields, count, D, grid.place);
         });
@@ -190,7 +191,7 @@ selvage_halo* create_halo(const selvage_grid& grid, const selvage_halo_options* 
         });
       },
       grid.grid);
-  return made.release();
+  *halo = made.release();
 }
 
 std::uint64_t bit_of(const selvage_halo& halo, int field) {
@@ -261,8 +262,10 @@ selvage_status selvage_grid_box(const selvage_grid* grid, int rank, int64_t* beg
             throw Error(ErrorKind::usage,
                         "the box of rank " + std::to_string(rank) + " of " + std::to_string(cells.size()));
           const auto box = cells.box_of(rank);
-          std::ranges::copy(box.begin, &required(begin, "where to put the box's begin"));
-          std::ranges::copy(box.end, &required(end, "where to put the box's end"));
+          std::int64_t& first = required(begin, "where to put the box's begin");
+          std::int64_t& last = required(end, "where to put the box's end");
+          std::ranges::copy(box.begin, &first);
+          std::ranges::copy(box.end, &last);
         },
         required(grid, "the grid").grid);
   });
@@ -281,9 +284,7 @@ selvage_status selvage_grid_neighbour(const selvage_grid* grid, const int* direc
 
 selvage_status selvage_halo_create(const selvage_grid* grid, const selvage_halo_options* options, int count,
                                    const selvage_field* fields, selvage_halo** halo) {
-  return guarded([&] {
-    required(halo, "where to put the halo") = create_halo(required(grid, "the grid"), options, count, fields);
-  });
+  return guarded([&] { create_halo(required(grid, "the grid"), options, count, fields, halo); });
 }
 void selvage_halo_destroy(selvage_halo* halo) {
   delete halo;

@@ -45,6 +45,27 @@ TEST_F(AllreduceErrors, NameTheRanksWhoseOperationsDiffer) {
       refusal(ErrorKind::usage, {.operation = is_last() ? Operation::max : Operation::min}, view);
   EXPECT_NE(message.find("the operation: min on rank 0, max on rank"), std::string::npos) << message;
 }
+TEST_F(AllreduceErrors, LeaveTheViewAsItIsWhereAnInputIsRefused) {
+  const Space space;
+  const Kokkos::View<double*, Space> all("all", 150);
+  const auto view = Kokkos::subview(all, std::pair(0, 100));
+  const Kokkos::View<double*, Space> input("input", 100);
+  Kokkos::deep_copy(view, 1.0);
+  Kokkos::deep_copy(input, 100.0);
+  Allreduce allreduce(space, context_, view);
+  auto pending = allreduce.start(space);
+  EXPECT_EQ(message_on_all_ranks(ErrorKind::usage, [&] { allreduce.run(space, input); }),
+            "operation 1 of an Allreduce is still in flight: finish() it first");
+  allreduce.finish(space, std::move(pending));
+  const auto sums = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(sums(i), context_.size()) << i;
+  const auto overlapping = Kokkos::subview(all, std::pair(40, 140));
+  const auto error = thrown_by([&] { allreduce.run(space, overlapping); });
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->kind(), ErrorKind::usage);
+  EXPECT_EQ(error->message(), "an Allreduce of the View \"all\" on rank " + std::to_string(context_.rank()) +
+                                  " can't take the View \"all\", which shares memory with it");
+}
 TEST_F(AllreduceErrors, RefuseGaps) {
   const Kokkos::View<double**, Kokkos::LayoutLeft, Space> all("all", 8, 8);
   const auto some = Kokkos::subview(all, std::pair(0, 4), Kokkos::ALL());

@@ -153,6 +153,28 @@ TEST_P(CHalos, GridsTellOfBoxesAndNeighbours) {
   EXPECT_EQ(first[0], end[0] % rows);
   EXPECT_TRUE(
       fails(selvage_grid_box(grid.get(), size, first.data(), last.data()), SELVAGE_USAGE, "the box of rank"));
+  first[0] = -111;
+  EXPECT_TRUE(fails(selvage_grid_box(grid.get(), rank, first.data(), nullptr), SELVAGE_USAGE,
+                    "where to put the box's end"));
+  EXPECT_EQ(first[0], -111);
+  const std::array<int, 2> far{7, 0};
+  EXPECT_TRUE(fails(selvage_grid_neighbour(grid.get(), far.data(), &next), SELVAGE_USAGE, "not 7 on axis 0"));
+}
+
+TEST_P(CHalos, HalosThatFailOnOneRankFailOnAll) {
+  ASSERT_NO_FATAL_FAILURE(make_grid());
+  Array<double> u(GetParam(), elements());
+  const selvage_field field = field_of(u);
+  selvage_halo_options options{};
+  for (int axis = 0; axis < 2; ++axis) std::ranges::copy(ghosts[axis], options.width[axis]);
+  const bool is_last = rank == size - 1;
+  const std::string on_last = " (on rank " + std::to_string(size - 1) + ")";
+  selvage_halo* made = nullptr;
+  EXPECT_TRUE(fails(selvage_halo_create(grid.get(), &options, 1, &field, is_last ? nullptr : &made),
+                    SELVAGE_USAGE, "where to put the halo"));
+  EXPECT_EQ(made, nullptr);
+  EXPECT_TRUE(fails(selvage_halo_create(grid.get(), &options, is_last ? 0 : 1, &field, &made), SELVAGE_USAGE,
+                    "a halo of 0 fields" + on_last));
 }
 
 TEST_P(CHalos, GridsTakeBoxesOfTheCallers) {

@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <functional>
+#include <new>
+#include <stdexcept>
 #include <string>
 
 namespace selvage::test {
@@ -49,7 +52,36 @@ TEST(Context, RaisesTheErrorOfOneRankOnAll) {
       if (context.rank() == last) throw Error(ErrorKind::input, "no mesh");
     });
   });
-  EXPECT_EQ(message, "no mesh");
+  EXPECT_EQ(message, "no mesh (on rank " + std::to_string(last) + ")");
+}
+
+TEST(Context, NamesTheRankAndTheWorkOfAnyException) {
+  const Context context(MPI_COMM_WORLD);
+  const int last = context.size() - 1;
+  const auto message_of = [&](const std::function<void()>& fail) {
+    return message_on_all_ranks(ErrorKind::unsupported, [&] {
+      context.agree("reading the mesh", [&] {
+        if (context.rank() == last) fail();
+      });
+    });
+  };
+  const std::string on_last = " (on rank " + std::to_string(last) + ")";
+  EXPECT_EQ(message_of([] { throw std::bad_alloc(); }), "reading the mesh: not enough memory" + on_last);
+  EXPECT_EQ(message_of([] { throw std::runtime_error("no such file"); }),
+            "reading the mesh: no such file" + on_last);
+  EXPECT_EQ(message_of([] { throw 5; }), "reading the mesh: an exception of unknown type" + on_last);
+  // A message that names its rank is left as it is, and so is one that ranks have agreed on before.
+  EXPECT_EQ(
+      message_of([last] { throw Error(ErrorKind::unsupported, "no mesh on rank " + std::to_string(last)); }),
+      "no mesh on rank " + std::to_string(last));
+  const std::string nested = message_on_all_ranks(ErrorKind::input, [&] {
+    context.agree("the mesh", [&] {
+      context.agree("reading the mesh", [&] {
+        if (context.rank() == last) throw Error(ErrorKind::input, "no mesh");
+      });
+    });
+  });
+  EXPECT_EQ(nested, "no mesh" + on_last);
 }
 
 }  // namespace

@@ -107,6 +107,14 @@ TEST(Datatype, PacksInTheOrderOfMpi) {
   EXPECT_GT(nonempty, trials / 3);
 }
 
+/// Without being walked: there are more than could be counted in a year.
+TEST(Datatype, FlattensAnyNumberOfNothing) {
+  const Datatype nothing = Datatype::vector(3, 0, 1, Datatype::of<double>());
+  const Datatype many = Datatype::contiguous(std::int64_t{1} << 55, nothing);
+  EXPECT_EQ(many.size(), 0);
+  EXPECT_TRUE(detail::flatten(many.code()).empty());
+}
+
 TEST(Datatype, UnpacksLikeMpiAndTouchesNothingElse) {
   RandomTypes types(2, 0, true);
   int compared = 0;

@@ -318,6 +318,21 @@ TEST_F(GridTest, RefusesViewsTooLargeToCount) {
   expect_usage_error([&] { return line.allocate<double>("u", -100); });
 }
 
+TEST_F(GridTest, RefusesWidthsBelowZeroAndDirectionsBeyondOne) {
+  const Grid<1> grid(context_, {.cells = {4 * size()}, .periodic = {true}});
+  const auto refusal = [](const auto& call) {
+    const auto error = thrown_by(call);
+    EXPECT_EQ(error ? to_string(error->kind()) : "", to_string(ErrorKind::usage));
+    return error ? error->message() : "nothing was thrown";
+  };
+  EXPECT_EQ(refusal([&] {
+              static_cast<void>(grid.allocate<double>("u", Width<1>{{-1, 0}}));
+            }),
+            "ghosts of -1 and 0 cells: a width is at least 0");
+  EXPECT_EQ(refusal([&] { static_cast<void>(grid.neighbour({-2})); }),
+            "there are neighbours in the directions -1, 0 and 1, not -2 on axis 0");
+}
+
 /// Some Contexts of one process, each made with an execution space, which says where its Views lie.
 TEST_F(GridTest, AllocatesWhereItsContextWasMadeFor) {
   const Kokkos::DefaultHostExecutionSpace host;

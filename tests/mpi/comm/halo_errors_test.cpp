@@ -52,6 +52,21 @@ TEST_F(HaloErrors, ReachAllRanksWhenExtentsAreWrongOnOne) {
       << message;
 }
 
+TEST_F(HaloErrors, ReachAllRanksWhereOptionsDontSuitAGridOfBoxes) {
+  const std::int64_t part = 8 / grid_.size();
+  const Box<1> own{.begin = {grid_.rank() * part}, .end = {last() ? 8 : (grid_.rank() + 1) * part}};
+  const Grid<1> boxes(context_, {.cells = {8}, .periodic = {true}}, own);
+  const auto view = boxes.allocate<double>("u", 1);
+  const auto message_of = [&](ErrorKind kind, const HaloOptions<1>& options) {
+    return message_on_all_ranks(kind, [&] { const HaloExchange halo(Space(), boxes, options, view); });
+  };
+  const std::string on_last = alone() ? "" : " (on " + last_rank() + ")";
+  EXPECT_TRUE(contains(message_of(ErrorKind::unsupported, {.width = 1, .corners = !last()}),
+                       "corners = false is for process grids" + on_last));
+  EXPECT_EQ(message_of(ErrorKind::usage, {.width = last() ? 9 : 1}),
+            "a halo of 9 cells is wider than a periodic grid of 8 along axis 0" + on_last);
+}
+
 TEST_F(HaloErrors, NameTheViewWithItsLabelWhereItHasOne) {
   const auto good = grid_.allocate<double>("u", 1);
   const Kokkos::View<double**> bad("pressure", 3, 12);

@@ -344,6 +344,35 @@ TEST_F(TriggersTest, RefuseCopyPathsThatAreNone) {
             "SELVAGE_COPY_PATHS=both: there are direct, static:SHARE (from 0 to 1), dynamic, auto");
 }
 
+TEST_F(TriggersTest, RefuseSizesOfOneRankOnAll) {
+  const bool is_last = context_.rank() == context_.size() - 1;
+  const std::string on_last =
+      context_.size() == 1 ? "" : " (on rank " + std::to_string(context_.size() - 1) + ")";
+  EXPECT_EQ(message_on_all_ranks(ErrorKind::usage,
+                                 [&] { Triggers(space_, context_, {.ring_entries = is_last ? 100U : 64U}); }),
+            "a trigger ring of 100 entries: not a power of two" + on_last);
+  EXPECT_EQ(
+      message_on_all_ranks(ErrorKind::usage,
+                           [&] { CommandQueue(space_, context_, window_, {.slots = is_last ? 63U : 64U}); }),
+      "a CommandQueue of 1 rings of 63 slots and 1 service threads: at least 1, slots a power of two" +
+          on_last);
+}
+
+TEST_F(TriggersTest, RefuseTransfersThatCantBeMade) {
+  const auto refusal = [&](const Triggers::Transfer& transfer) {
+    const auto error = thrown_by([&] { triggers_.add({0, 1}, transfer, 1); });
+    return error ? error->message() : "nothing was thrown";
+  };
+  Triggers::Transfer transfer = message(0, 1);
+  transfer.arrival = 5;
+  EXPECT_EQ(refusal(transfer), "an arrival counter at offset 5: not a multiple of 8");
+  transfer = message(0, 1);
+  transfer.local = nullptr;
+  EXPECT_EQ(refusal(transfer), "a Triggers::Transfer of 8 bytes without local memory");
+  transfer.window = nullptr;
+  EXPECT_EQ(refusal(transfer), "a Triggers::Transfer without a window");
+}
+
 TEST_F(TriggersTest, WorkWithoutAThreadWhenTheCallerProgresses) {
   const ScopedVariable proxy("SELVAGE_PROXY", "caller");
   const Context context(MPI_COMM_WORLD);

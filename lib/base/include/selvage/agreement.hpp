@@ -32,6 +32,10 @@ class IncompleteError : public Error {
 
 /// What a user is told of an exception of the standard library, whose own words name a type where memory runs out.
 [[nodiscard]] std::string_view text_of_standard(const std::exception& error);
+/// The same of an exception of unknown type.
+inline constexpr std::string_view text_of_other = "an exception of unknown type";
+/// The message of an error of that rank, for all ranks to read.
+[[nodiscard]] std::string naming_rank(const std::string& message, int rank);
 
 /// How long ranks wait for each other, in milliseconds.
 /// SELVAGE_TIMEOUT_MS (default 30 s), and for files SELVAGE_IO_TIMEOUT_MS (default 2 minutes: disks may be
@@ -48,7 +52,8 @@ class IncompleteError : public Error {
 ///
 /// Where `work` threw Error{timeout}, somebody is missing already: ranks then have two seconds to come, and the message
 /// also names the one that doesn't. So `together(comm, what, [&] { throw; })` finds out whom all are waiting for.
-/// Ranks that are in different agreements hear of each other, and wait as long as the least patient.
+/// Ranks that are in different agreements hear of each other, and wait as long as the least patient. Rank 0 decides: where it
+/// doesn't come, the others wait up to four seconds longer.
 /// \throws AgreedError; IncompleteError where a rank didn't come, Error{timeout} that names it if nobody failed
 void together(MPI_Comm comm, std::string_view what, const std::function<void()>& work,
               std::int64_t timeout_ms = agreement_timeout_ms());

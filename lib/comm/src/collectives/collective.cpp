@@ -32,8 +32,9 @@ void Collective::check() const {
   const auto call = plan_->public_call();
   plan_->check();
 }
-const detail::Elements& Collective::elements_like(const detail::Elements& input) const {
-  return plan_->elements_like(input);
+const detail::Elements& Collective::elements_to_fill(const detail::Elements& input) const {
+  const auto call = plan_->public_call();
+  return plan_->elements_to_fill(input);
 }
 AllreduceAlgorithm Collective::algorithm() const {
   return plan_->algorithm();

@@ -135,12 +135,23 @@ ElementRange CollectivePlan::part(int rank) const {
   return {part.begin / elements_.per_value(), part.count / elements_.per_value()};
 }
 
-const Elements& CollectivePlan::elements_like(const Elements& input) const {
-  if (input.count == elements_.count && input.type == elements_.type && input.kind == elements_.kind)
-    return elements_;
-  throw Error(ErrorKind::usage,
-              fmt::format("{} {} of {}, {}, can't take {}, {}", article(flow_.kind), to_string(flow_.kind),
-                          name_of(elements_), values_of(elements_), name_of(input), values_of(input)));
+const Elements& CollectivePlan::elements_to_fill(const Elements& input) {
+  require_idle();
+  const bool is_alike =
+      input.count == elements_.count && input.type == elements_.type && input.kind == elements_.kind;
+  if (!is_alike)
+    throw Error(ErrorKind::usage,
+                fmt::format("{} {} of {}, {}, can't take {}, {}", article(flow_.kind), to_string(flow_.kind),
+                            name_of(elements_), values_of(elements_), name_of(input), values_of(input)));
+  const auto distance =
+      std::abs(reinterpret_cast<std::intptr_t>(input.data) - reinterpret_cast<std::intptr_t>(elements_.data));
+  const auto bytes = elements_.count * static_cast<std::int64_t>(element_bytes(elements_.type));
+  if (distance != 0 && distance < bytes)
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("{} {} of {} on rank {} can't take {}, which shares memory with it", article(flow_.kind),
+                    to_string(flow_.kind), name_of(elements_), context_->rank(), name_of(input)));
+  return elements_;
 }
 
 void CollectivePlan::require_same_everywhere(const AllreduceOptions& options) const {
@@ -216,13 +227,17 @@ std::int64_t CollectivePlan::bytes_between_hosts() const {
   return runner_ ? runner_->bytes_between_hosts() : 0;
 }
 
-std::uint64_t CollectivePlan::start(Executor& executor) {
+void CollectivePlan::require_idle() {
   if (error_.has_come())
     error_.require_none(fmt::format("{} {}", article(flow_.kind), to_string(flow_.kind)));
   check();
   if (in_flight_)
     throw Error(ErrorKind::usage, fmt::format("operation {} of {} {} is still in flight: finish() it first",
                                               epoch_, article(flow_.kind), to_string(flow_.kind)));
+}
+
+std::uint64_t CollectivePlan::start(Executor& executor) {
+  require_idle();
   in_flight_ = true;
   ++epoch_;
   if (runner_) error_.noting(*context_, [&] { runner_->start(executor); });

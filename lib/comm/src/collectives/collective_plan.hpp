@@ -32,8 +32,8 @@ class CollectivePlan {
   [[nodiscard]] std::int64_t bytes_between_hosts() const;
   /// In values of the View. \throws Error{usage}
   [[nodiscard]] ElementRange part(int rank) const;
-  /// This plan's. \throws Error{usage} where `input` can't take their place
-  [[nodiscard]] const Elements& elements_like(const Elements& input) const;
+  /// This plan's, where a copy of `input` may overwrite them now. \throws Error{usage}
+  [[nodiscard]] const Elements& elements_to_fill(const Elements& input);
   [[nodiscard]] PublicCall public_call() const { return context_->public_call(); }
 
  private:
@@ -41,6 +41,7 @@ class CollectivePlan {
   void require_sound(const Executor& executor, const AllreduceOptions& options) const;
   /// \throws Error{unsupported} for an operation that these values don't have
   void require_meaning(ReduceOperation operation) const;
+  void require_idle();
   void require_started(std::uint64_t epoch) const;
   [[nodiscard]] std::string what_runs() const;
   void require_same_everywhere(const AllreduceOptions& options) const;

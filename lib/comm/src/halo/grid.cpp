@@ -174,6 +174,13 @@ void Grid<D>::require_process_grid() const {
 }
 
 template <int D>
+void Grid<D>::require_width(const detail::Side& side) {
+  if (side.low < 0 || side.high < 0)
+    throw Error(ErrorKind::usage,
+                fmt::format("ghosts of {} and {} cells: a width is at least 0", side.low, side.high));
+}
+
+template <int D>
 std::array<int, D> Grid<D>::coordinates_of(int rank) const {
   require_process_grid();
   int place = places_ ? places_->place_of(rank) : rank;
@@ -214,6 +221,10 @@ int Grid<D>::neighbour_of(int rank, const std::array<int, D>& direction) const {
   int place = 0;
   for (int axis = 0; axis < D; ++axis) {
     const int parts = options_.ranks[axis];
+    if (direction[axis] < -1 || direction[axis] > 1)
+      throw Error(ErrorKind::usage,
+                  fmt::format("there are neighbours in the directions -1, 0 and 1, not {} on axis {}",
+                              direction[axis], axis));
     int there = coordinates[axis] + direction[axis];
     if (there < 0 || there >= parts) {
       if (!options_.periodic[axis]) return no_neighbour;

@@ -13,11 +13,14 @@ std::shared_ptr<detail::HaloPlan> HaloExchange::make_plan(const detail::Executor
                                     .ghost_reuse = options.ghost_reuse,
                                     .transport = options.transport,
                                     .initiation = options.initiation};
-  const auto call = grid.context().state()->public_call();
-  return detail::make_on_device<detail::HaloPlan>(
-      grid.context().device(), grid.context().state(), executor,
-      detail::neighbourhood_of(grid, grid.rank(), options.width, options.corners), choices,
-      std::move(fields));
+  const auto state = grid.context().state();
+  const auto call = state->public_call();
+  detail::Neighbourhood neighbourhood;
+  state->all_or_none(detail::halo_construction, [&] {
+    neighbourhood = detail::neighbourhood_of(grid, grid.rank(), options.width, options.corners);
+  });
+  return detail::make_on_device<detail::HaloPlan>(grid.context().device(), state, executor,
+                                                  std::move(neighbourhood), choices, std::move(fields));
 }
 
 template std::shared_ptr<detail::HaloPlan> HaloExchange::make_plan(const detail::Executor&, const Grid<1>&,

@@ -14,6 +14,7 @@ class PieceBuilder {
  public:
   /// `count` children, `stride` apart.
   void place(const Piece& child, std::int64_t displacement, std::int64_t count, std::int64_t stride) {
+    if (child.bytes == 0) return;
     if (child.runs.size() == 1 && child.runs[0].count == 1) {
       const CopyRun& block = child.runs[0];
       runs_.add({displacement + block.source, bytes_, block.bytes, count, stride, block.bytes});

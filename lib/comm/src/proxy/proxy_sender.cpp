@@ -14,10 +14,6 @@
 namespace selvage::detail {
 
 std::uint64_t& arrival_word(std::byte* base, std::uint64_t arrival) {
-  if (arrival % alignof(std::uint64_t) != 0) {
-    throw Error(ErrorKind::usage,
-                fmt::format("an arrival counter at offset {}: not a multiple of 8", arrival));
-  }
   return *reinterpret_cast<std::uint64_t*>(base + arrival);
 }
 
@@ -97,9 +93,7 @@ void ProxySender::start(const NetworkOperation& operation, std::uint64_t epoch, 
     transfer.window = windows_.begin(operation.window);
     const WindowState& window = *transfer.window;
     window.require_inside(operation.offset, operation.bytes);
-    if (operation.arrival != NetworkOperation::no_arrival) {
-      window.require_inside(operation.arrival, sizeof(std::uint64_t));
-    }
+    if (operation.arrival != NetworkOperation::no_arrival) window.require_word(operation.arrival);
     if (operation.target < 0 || operation.target >= context_.size()) {
       throw Error(ErrorKind::usage,
                   fmt::format("a transfer to rank {} of {}", operation.target, context_.size()));

@@ -19,6 +19,13 @@ void WindowState::require_inside(std::uint64_t offset, std::uint64_t length) con
               fmt::format("{} bytes at offset {} of a window of {} bytes", length, offset, bytes));
 }
 
+void WindowState::require_word(std::uint64_t offset) const {
+  require_inside(offset, sizeof(std::uint64_t));
+  if (offset % alignof(std::uint64_t) != 0)
+    throw Error(ErrorKind::usage,
+                fmt::format("an arrival counter at offset {}: not a multiple of 8", offset));
+}
+
 void WindowTable::add(std::shared_ptr<const WindowState> window) {
   const std::lock_guard lock(mutex_);
   const auto index = static_cast<std::size_t>(window->id);

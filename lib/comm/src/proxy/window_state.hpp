@@ -30,6 +30,8 @@ struct WindowState {
 
   /// \throws Error{usage} unless [offset, offset + length) lies within
   void require_inside(std::uint64_t offset, std::uint64_t length) const;
+  /// \throws Error{usage} unless a 64-bit word lies there, aligned
+  void require_word(std::uint64_t offset) const;
 };
 
 /// What a transfer holds: the window's memory stays as long, and its owner waits for it.

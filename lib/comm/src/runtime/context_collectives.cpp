@@ -2,6 +2,7 @@
 #include "context_state.hpp"
 #include "wait.hpp"
 
+#include <selvage/agreement.hpp>
 #include <selvage/comm/box.hpp>
 
 #include <fmt/format.h>
@@ -18,16 +19,17 @@ namespace selvage::detail {
 namespace {
 
 /// The same on all ranks for the same text (FNV-1a).
-int number_of(std::string_view operation) {
+int number_of(std::string_view text) {
   std::uint32_t hash = 2166136261U;
-  for (const char each : operation) hash = (hash ^ static_cast<unsigned char>(each)) * 16777619U;
+  for (const char each : text) hash = (hash ^ static_cast<unsigned char>(each)) * 16777619U;
   return static_cast<int>(hash);
 }
 
-/// A failure of one rank among several, for all to read.
-std::string with_rank(const std::string& message, int rank) {
-  const bool is_named = message.find(fmt::format("rank {}", rank)) != std::string::npos;
-  return is_named ? message : fmt::format("{} (on rank {})", message, rank);
+/// A collective call of a Context, as ranks compare it: the operation, then after a null character what is exchanged.
+std::string call_text(std::string_view operation, std::string_view exchanged) {
+  std::string text(operation);
+  text += '\0';
+  return text.append(exchanged);
 }
 
 }  // namespace
@@ -63,6 +65,12 @@ void ContextState::wait_collective(MPI_Request& request, std::unique_ptr<Buffers
 template <class T>
 std::vector<T> ContextState::gather(const T& mine, std::string_view operation) {
   enter_collective();
+  vote({}, operation, fmt::format("{} bytes of each rank", sizeof(T)));
+  return all_gather(mine, operation);
+}
+
+template <class T>
+std::vector<T> ContextState::all_gather(const T& mine, std::string_view operation) {
   struct Buffers {
     T mine;
     std::vector<T> all;
@@ -158,18 +166,25 @@ std::string ContextState::describe_missing(std::string_view operation) {
 
 void ContextState::agree(const std::optional<Error>& failure, std::string_view operation) {
   enter_collective();
+  vote(failure, operation, "errors");
+}
+
+/// Comes before whatever ranks exchange, because it has the same length in all calls: MPI ends the job where lengths differ.
+void ContextState::vote(const std::optional<Error>& failure, std::string_view operation,
+                        std::string_view exchanged) {
   struct Vote {
     int failed_rank;  ///< lowest of all; as many as there are for none
     int has_failed;
-    int operation;
-    int inverse;  ///< of the operation's number: its smallest is the largest operation's
+    int call;
+    int inverse;  ///< of the call's number: its smallest is the largest call's
   };
   constexpr int numbers = sizeof(Vote) / sizeof(int);
   struct Votes {
     Vote mine;
     Vote lowest;
   };
-  const int number = number_of(operation);
+  const std::string call = call_text(operation, exchanged);
+  const int number = number_of(call);
   auto votes = std::make_unique<Votes>(
       Votes{{failure ? rank_ : size_, failure ? 1 : 0, number, ~number}, {size_, 0, number, ~number}});
   MPI_Request request = MPI_REQUEST_NULL;
@@ -177,20 +192,27 @@ void ContextState::agree(const std::optional<Error>& failure, std::string_view o
             "MPI_Iallreduce");
   wait_collective(request, votes, operation);
   const Vote& lowest = votes->lowest;
-  if (lowest.operation != ~lowest.inverse) throw_different_operations(operation);
+  if (lowest.call != ~lowest.inverse) throw_different_calls(call, operation);
   if (lowest.failed_rank < size_)
     throw_failure_of(lowest.failed_rank, lowest.has_failed != 0, failure, operation);
 }
 
 /// The next collective calls of these ranks would not match: MPI would abort or wait forever.
-void ContextState::throw_different_operations(std::string_view operation) {
+void ContextState::throw_different_calls(std::string_view call, std::string_view operation) {
   std::array<char, 128> name{};
-  operation.copy(name.data(), name.size() - 1);
-  const auto names = gather(name, operation);
+  call.copy(name.data(), name.size() - 1);
+  const auto names = all_gather(name, operation);
   const auto other = std::ranges::find_if(names, [&](const auto& each) { return each != names.front(); });
+  const std::string_view first = names.front().data();
+  if (first == other->data()) {
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("ranks 0 and {} are both in {}, but with other types or other numbers of arguments",
+                    other - names.begin(), first));
+  }
   throw Error(ErrorKind::usage,
               fmt::format("ranks don't make the same calls in the same order: rank 0 is in {}, rank {} in {}",
-                          names.front().data(), other - names.begin(), other->data()));
+                          first, other - names.begin(), other->data()));
 }
 
 /// Throws the failure of one rank on all ranks.
@@ -206,7 +228,7 @@ void ContextState::throw_failure_of(int failed, bool have_all_failed, const std:
   if (failed == rank_) {
     message.kind = static_cast<int>(own->kind());
     message.native_code = own->native_code();
-    const std::string text = have_all_failed ? own->message() : with_rank(own->message(), rank_);
+    const std::string text = have_all_failed ? own->message() : naming_rank(own->message(), rank_);
     text.copy(message.text, sizeof message.text - 1);
   }
   MPI_Request request = MPI_REQUEST_NULL;
@@ -272,7 +294,9 @@ void ContextState::all_or_none(std::string_view operation, const std::function<v
     failure = error;
   } catch (const std::exception& error) {
     // Another exception, for example when Kokkos finds no memory. The other ranks must be told of that too.
-    failure = Error(ErrorKind::unsupported, fmt::format("{}: {}", operation, error.what()));
+    failure = Error(ErrorKind::unsupported, fmt::format("{}: {}", operation, text_of_standard(error)));
+  } catch (...) {
+    failure = Error(ErrorKind::unsupported, fmt::format("{}: {}", operation, text_of_other));
   }
   agree(failure, operation);
 }
@@ -280,6 +304,7 @@ void ContextState::all_or_none(std::string_view operation, const std::function<v
 std::vector<ContextState::Extremes> ContextState::extremes(const std::vector<int>& values,
                                                            std::string_view operation) {
   enter_collective();
+  vote({}, operation, fmt::format("{} numbers", values.size()));
   struct ValueRank {
     int value;
     int rank;
@@ -314,6 +339,7 @@ std::vector<ContextState::Extremes> ContextState::extremes(const std::vector<int
 
 std::string ContextState::broadcast(const std::string& text, std::string_view operation) {
   enter_collective();
+  vote({}, operation, "a text");
   struct Buffers {
     int bytes;
     std::string text;

@@ -41,6 +41,9 @@ void require_ranks(MPI_Comm comm) {
   int initialized = 0;
   MPI_Initialized(&initialized);
   if (!initialized) throw Error(ErrorKind::usage, "call MPI_Init before making a selvage::Context");
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized) throw Error(ErrorKind::usage, "a selvage::Context can't be made after MPI_Finalize");
   if (comm == MPI_COMM_NULL)
     throw Error(ErrorKind::usage, "a selvage::Context needs a communicator; this one is MPI_COMM_NULL");
   int joins_two_groups = 0;

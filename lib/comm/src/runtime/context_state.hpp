@@ -152,6 +152,7 @@ class ContextState {
   void mark_broken() noexcept { is_broken_ = true; }
 
   /// Collective, with bounded waiting: the smallest and largest of `values`, and a rank that holds each.
+  /// \throws as agree(), where ranks are in other calls or pass another number of values; so do the next two
   struct Extremes {
     int smallest, smallest_rank, largest, largest_rank;
   };
@@ -197,7 +198,10 @@ class ContextState {
   [[nodiscard]] bool all_part_in_order() noexcept;
   template <class Buffers>
   void wait_collective(MPI_Request& request, std::unique_ptr<Buffers>& buffers, std::string_view operation);
-  [[noreturn]] void throw_different_operations(std::string_view operation);
+  void vote(const std::optional<Error>& failure, std::string_view operation, std::string_view exchanged);
+  template <class T>
+  [[nodiscard]] std::vector<T> all_gather(const T& mine, std::string_view operation);
+  [[noreturn]] void throw_different_calls(std::string_view call, std::string_view operation);
   [[noreturn]] void throw_failure_of(int failed, bool have_all_failed, const std::optional<Error>& own,
                                      std::string_view operation);
   void probe_device_mappings();

@@ -4,15 +4,13 @@
 
 #include <selvage/comm/trigger.hpp>
 
+#include <fmt/format.h>
+
+#include <optional>
+
 namespace selvage {
 namespace detail {
 namespace {
-
-std::shared_ptr<ContextState> require_own_device(std::shared_ptr<ContextState> context,
-                                                 const Executor& executor) {
-  context->require_own_device(executor);
-  return context;
-}
 
 MemoryKind memory_of(const Executor& executor) {
   return executor.runs_on_host() ? MemoryKind::host : MemoryKind::device;
@@ -23,23 +21,32 @@ MemoryKind memory_of(const Executor& executor) {
 struct TriggerOwner {
   TriggerOwner(std::shared_ptr<ContextState> shared, const Executor& executor,
                const Triggers::Options& options)
-      : context(require_own_device(std::move(shared), executor)),
-        engine(*context, executor, options.ids, options.ring_entries,
-               proxy_of(*context).make_sender(memory_of(executor))) {}
+      : context(std::move(shared)) {
+    context->all_or_none("the construction of Triggers", [&] {
+      context->require_own_device(executor);
+      engine.emplace(*context, executor, options.ids, options.ring_entries,
+                     proxy_of(*context).make_sender(memory_of(executor)));
+    });
+  }
   [[nodiscard]] int device() const { return context->device(); }
 
   std::shared_ptr<ContextState> context;
-  TriggerEngine engine;
+  std::optional<TriggerEngine> engine;
 };
 
 struct CommandOwner {
   CommandOwner(std::shared_ptr<ContextState> shared, const Executor& executor, const WindowState& window,
                const CommandRings::Sizes& sizes)
-      : context(require_own_device(std::move(shared), executor)), rings(*context, executor, sizes, &window) {}
+      : context(std::move(shared)) {
+    context->all_or_none("the construction of a CommandQueue", [&] {
+      context->require_own_device(executor);
+      rings.emplace(*context, executor, sizes, &window);
+    });
+  }
   [[nodiscard]] int device() const { return context->device(); }
 
   std::shared_ptr<ContextState> context;
-  CommandRings rings;
+  std::optional<CommandRings> rings;
 };
 
 namespace {
@@ -48,7 +55,10 @@ NetworkOperation transfer_operation(const Triggers::Transfer& transfer) {
   if (transfer.window == nullptr) throw Error(ErrorKind::usage, "a Triggers::Transfer without a window");
   const WindowState& window = transfer.window->state();
   window.require_inside(transfer.offset, transfer.bytes);
-  if (transfer.arrival) window.require_inside(*transfer.arrival, sizeof(std::uint64_t));
+  if (transfer.local == nullptr && transfer.bytes > 0)
+    throw Error(ErrorKind::usage,
+                fmt::format("a Triggers::Transfer of {} bytes without local memory", transfer.bytes));
+  if (transfer.arrival) window.require_word(*transfer.arrival);
   return {.kind = transfer.kind == Triggers::Transfer::Kind::put ? NetworkOperation::Kind::put
                                                                  : NetworkOperation::Kind::get,
           .target = transfer.target,
@@ -72,31 +82,31 @@ Triggers::~Triggers() = default;
 
 void Triggers::add(TriggerPort::Tag tag, const Triggers::Transfer& transfer, std::uint64_t threshold) {
   const detail::DeviceScope scope(owner_->device());
-  owner_->engine.add(tag, detail::transfer_operation(transfer), threshold);
+  owner_->engine->add(tag, detail::transfer_operation(transfer), threshold);
 }
 void Triggers::add_for_all_epochs(std::uint32_t id, const Triggers::Transfer& transfer,
                                   std::uint64_t threshold) {
   const detail::DeviceScope scope(owner_->device());
   const detail::NetworkOperation operation = detail::transfer_operation(transfer);
-  owner_->engine.add_for_all_epochs(id, {&operation, 1}, threshold);
+  owner_->engine->add_for_all_epochs(id, {&operation, 1}, threshold);
 }
 TriggerPort Triggers::device() const {
-  return owner_->engine.port();
+  return owner_->engine->port();
 }
 bool Triggers::has_thread() const {
-  return owner_->engine.has_thread();
+  return owner_->engine->has_thread();
 }
 void Triggers::progress() {
   const detail::DeviceScope scope(owner_->device());
-  owner_->engine.progress();
+  owner_->engine->progress();
 }
 void Triggers::check() {
   const detail::DeviceScope scope(owner_->device());
-  owner_->engine.check();
+  owner_->engine->check();
 }
 Triggers::Leftovers Triggers::leftovers() {
   const detail::DeviceScope scope(owner_->device());
-  const auto found = owner_->engine.leftovers();
+  const auto found = owner_->engine->leftovers();
   return {found.surplus, found.orphaned, found.unfinished};
 }
 
@@ -113,18 +123,18 @@ CommandQueue& CommandQueue::operator=(CommandQueue&&) noexcept = default;
 CommandQueue::~CommandQueue() = default;
 
 CommandPort CommandQueue::device() const {
-  return owner_->rings.port();
+  return owner_->rings->port();
 }
 bool CommandQueue::has_threads() const {
-  return owner_->rings.has_threads();
+  return owner_->rings->has_threads();
 }
 void CommandQueue::progress() {
   const detail::DeviceScope scope(owner_->device());
-  owner_->rings.progress();
+  owner_->rings->progress();
 }
 void CommandQueue::check() {
   const detail::DeviceScope scope(owner_->device());
-  owner_->rings.check();
+  owner_->rings->check();
 }
 
 }  // namespace selvage

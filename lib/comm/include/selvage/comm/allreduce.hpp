@@ -8,7 +8,7 @@ namespace selvage {
 /// `operation(rank 0's, rank 1's, ...)` of each element.
 ///
 /// Elements are combined in rank order, 16-bit floats in fp32, and rounded once, so that the bits depend on neither
-/// algorithm nor size nor timing, and are the same on all ranks. AllreduceOptions::allow_reordering allows another order, on which
+/// algorithm nor size nor timing, and are the same on all ranks; of several NaNs they are those of any one. AllreduceOptions::allow_reordering allows another order, on which
 /// they depend.
 ///
 /// Values: double, float, 16-bit floats (Half, Bfloat16, Kokkos' own), integers of 8 to 64 bits, and complex numbers of double or

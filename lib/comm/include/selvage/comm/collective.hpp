@@ -48,7 +48,8 @@ class Collective {
   }
   /// Out of place: the View that this was made for first becomes a copy of `input`, which stays as it is.
   /// \param input  a contiguous View, or one of const values, of as many values of the same type
-  /// \throws Error{usage} for any other; as run(space)
+  /// \throws Error{usage} for any other, for one that shares memory with the View without being it, and while an operation is in
+  ///         flight: the View is then as it was; as run(space)
   template <class Space, class Input>
   void run(const Space& space, const Input& input) {
     static_assert(Kokkos::SpaceAccessibility<Space, typename Input::memory_space>::accessible,
@@ -56,7 +57,7 @@ class Collective {
     using Bytes =
         Kokkos::View<unsigned char*, typename Space::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
     const detail::Elements from = detail::describe_values(input);
-    const detail::Elements& to = elements_like(from);
+    const detail::Elements& to = elements_to_fill(from);
     const auto bytes = static_cast<std::size_t>(to.count) * element_bytes(to.type);
     const auto of = [bytes](std::byte* data) { return Bytes(reinterpret_cast<unsigned char*>(data), bytes); };
     {
@@ -110,8 +111,8 @@ class Collective {
                                                            const AllreduceOptions& options,
                                                            const detail::Elements& elements,
                                                            const detail::Flow& flow);
-  /// The View's. \throws Error{usage} where `input` is of another number or type
-  [[nodiscard]] const detail::Elements& elements_like(const detail::Elements& input) const;
+  /// The View's, which a copy of `input` may overwrite now.
+  [[nodiscard]] const detail::Elements& elements_to_fill(const detail::Elements& input) const;
   std::uint64_t start_on(detail::Executor& executor);
   void finish_on(detail::Executor& executor, std::uint64_t epoch);
 

@@ -156,8 +156,11 @@ class Grid {
   [[nodiscard]] bool has_neighbour(int axis, int side) const;
   [[nodiscard]] std::int64_t extent_with_ghosts(int axis, const Width<D>& width,
                                                 std::int64_t components) const {
-    return axis < D ? box().extent(axis) + width[axis].low + width[axis].high : components;
+    if (axis == D) return components;
+    require_width(width[axis]);
+    return box().extent(axis) + width[axis].low + width[axis].high;
   }
+  static void require_width(const detail::Side& side);
 
   template <class T, int Rank, class Layout, class MemorySpace, std::size_t... Axis>
   [[nodiscard]] auto allocate_view(const std::string& label, const Width<D>& width, std::int64_t components,
