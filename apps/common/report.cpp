@@ -151,7 +151,7 @@ void Report::finish(const std::string& dir) {
   }
   if (!session_.is_root()) return;
   if (session_.command_line().json) {
-    fmt::print("{}", json());
+    std::fputs(json().c_str(), stdout);
   } else {
     print_summary();
   }

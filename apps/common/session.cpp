@@ -116,6 +116,14 @@ void run_body(Session& session, const std::function<void(Session&)>& body) {
   together(session.comm(), "the end of the run", [] {});
 }
 
+/// Collective. What rank 0 has said must have come out.
+void require_output(MPI_Comm comm) {
+  together(comm, "writing to standard output", [] {
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+      throw Error(ErrorKind::io, "cannot write to standard output");
+  });
+}
+
 /// Everything between MPI's start and end; returns the exit code.
 int run_checked(MPI_Comm comm, int host_rank, int argc, char** argv, const AppInfo& info,
                 const std::function<void(Session&)>& body) {
@@ -129,7 +137,8 @@ int run_checked(MPI_Comm comm, int host_rank, int argc, char** argv, const AppIn
   if (line.text_only) {
     int rank = 0;
     check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-    if (rank == 0) fmt::print("{}", *line.text_only);
+    if (rank == 0) std::fputs(line.text_only->c_str(), stdout);
+    require_output(comm);
     return 0;
   }
   const std::string input_text =
@@ -143,6 +152,7 @@ int run_checked(MPI_Comm comm, int host_rank, int argc, char** argv, const AppIn
   Session session(comm, info, std::move(line), std::move(input));
   const auto print_environment = [](Session& own) { Report(own).print_environment(); };
   run_body(session, session.command_line().env ? print_environment : body);
+  if (session.exit_code() == 0) require_output(comm);
   return session.exit_code();
 }
 

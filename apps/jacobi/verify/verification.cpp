@@ -59,7 +59,7 @@ void Verification::check_public_sample(const NormRow& row) {
 void Verification::add(app::Report& report, const char* name, const char* quantity, const Worst& worst) {
   const bool ok = worst.share >= 0 && worst.share <= 1;
   const std::string detail =
-      worst.share < 0 ? fmt::format("no row of norms.csv has a known {}", quantity)
+      worst.share < 0 ? fmt::format("no row of norms.csv gives {}", quantity)
                       : fmt::format("{} differs by at most {:.2e} (allowed {:.2e}, worst at step {})",
                                     quantity, worst.difference, worst.allowed, worst.step);
   report.verify(name, ok, detail);

@@ -143,6 +143,12 @@ State read_restart(const std::string& path, const Settings& settings) {
   const app::Hdf5Reader file(path);
   require_same_lists(file, path, settings.engine);
   file.require(describe(settings));
+  for (const char* array : {"velocity", "image", "id"}) {
+    const std::string name = fmt::format("particles/all/{}/value", array);
+    if (!file.has_array(name))
+      throw Error(ErrorKind::input,
+                  fmt::format("{} has no array '{}', which a run needs to go on", path, name));
+  }
   State state = read_h5md(path).state;
   check_state(state, path.c_str());
   if (settings.engine.nose_hoover) {

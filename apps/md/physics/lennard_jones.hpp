@@ -284,11 +284,13 @@ struct HalfForces {
   }
 };
 
-/// Whether sums take a pass of their own. In threads of hosts, GCC contracts the loop that also sums into other fused multiply-adds
-/// than the one that doesn't, so that forces would differ in their last bits.
-template <class Space>
-inline constexpr bool sums_apart =
-    Kokkos::SpaceAccessibility<Space, Kokkos::HostSpace>::accessible && !is_serial_space<Space>;
+/// Whether sums take a pass of their own, because forces would differ in their last bits otherwise. In threads of hosts, GCC
+/// contracts the loop that also sums into other fused multiply-adds than the one that doesn't. With floats, the doubles of the
+/// sums halve the vectors' length, and with it the order in which forces are added.
+template <class Numbers, class Space>
+inline constexpr bool sums_apart = Kokkos::SpaceAccessibility<Space, Kokkos::HostSpace>::accessible &&
+                                   (!is_serial_space<Space> ||
+                                    sizeof(typename Numbers::Stored) < sizeof(double));
 
 template <class Functor, class Space>
 void run_forces(const Space& space, int atoms, const Functor& functor, PairSums* sums) {
@@ -321,7 +323,7 @@ void compute_forces(const Space& space, const LennardJones<typename Numbers::Com
     const AtomTeams<Space> teams(space, atoms.owned, detail::most_force_lanes);
     const bool by_lanes = teams.lanes() > 1;
     if (by_lanes) detail::run_lanes(space, functor, teams);
-    if (by_lanes || (sums != nullptr && detail::sums_apart<Space>)) {
+    if (by_lanes || (sums != nullptr && detail::sums_apart<Numbers, Space>)) {
       if (!by_lanes) detail::run_forces(space, atoms.owned, functor, nullptr);
       // Forces must not depend on whether something is measured.
       functor.stores = false;

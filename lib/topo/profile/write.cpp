@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <hdf5.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -158,6 +159,9 @@ bool selvage_profile_write(const char* path, const Totals& totals, FetchRows fet
                            Failure& failure) {
   const std::string aside = std::string(path) + ".writing" + std::to_string(getpid());
   try {
+    // A rename would put a file in the place of a device.
+    struct stat facts {};
+    if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode)) throw std::runtime_error("it is no regular file");
     write_file(aside, totals, fetch, context);
     if (std::rename(aside.c_str(), path) != 0) throw std::runtime_error(std::strerror(errno));
     return true;

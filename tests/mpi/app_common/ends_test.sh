@@ -47,6 +47,15 @@ for ranks in 1 4; do
 done
 ends 2 "only rank 1 minds" 4 --fail setup-one
 
+# Output that nobody can have is no success; by the program itself, since a launcher takes all of it.
+for arguments in --help "--quiet" --json; do
+  code=0
+  "$PROGRAM" "$arguments" >/dev/full 2>"$scratch/output" || code=$?
+  if [[ $code -ne 1 ]] || ! grep -q "probe: error: cannot write to standard output" "$scratch/output"; then
+    fail "$arguments, with standard output full: exit code $code"
+  fi
+done
+
 # The same by the program itself: where all ranks end together, and where MPI ends them.
 end_to_end ends 0 "" 4
 end_to_end ends 3 "" 4 --fail verify

@@ -163,6 +163,11 @@ TEST(Hdf5File, MakesTheGroupsThatNamesSpeakOf) {
     EXPECT_FALSE(reader.has_attribute("d/unit"));
     EXPECT_EQ(reader.texts("a/names"), (std::vector<std::string>{"first", "the second"}));
     EXPECT_EQ(reader.groups_in("a"), (std::vector<std::string>{"b", "c"}));
+    // Three values don't fit where one is wanted.
+    EXPECT_EQ(error_message(ErrorKind::input, [&] { (void)reader.integer("a/version"); }),
+              dir / "f.h5: attribute 'a/version' has 3 values instead of one");
+    EXPECT_EQ(error_message(ErrorKind::input, [&] { (void)reader.text("a/names"); }),
+              dir / "f.h5: attribute 'a/names' has 2 values instead of one");
     const Hdf5Handle file(H5Fopen((dir / "f.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
     std::array<std::int64_t, 3> version = {};
     const Hdf5Handle list(H5Aopen_by_name(file.id(), "a", "version", H5P_DEFAULT, H5P_DEFAULT), H5Aclose);

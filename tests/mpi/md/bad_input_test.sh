@@ -63,6 +63,11 @@ refuse_state "garbage.h5" "$scratch/garbage.h5"
 refuse "truncated.h5" --restart "$scratch/truncated.h5"
 refuse "no_such.h5" --restart "$scratch/no_such.h5"
 refuse "trajectory_00000010.h5: has no attribute" --restart "$out/trajectory_00000010.h5"
+for array in velocity image id; do
+  # The name of a group: as long, and another.
+  sed "s/\x00$array\x00/\x00$(tr '[:lower:]' '[:upper:]' <<<"$array")\x00/g" "$restart" >"$scratch/lacks_$array.h5"
+  refuse "has no array 'particles/all/$array/value', which a run needs to go on" --restart "$scratch/lacks_$array.h5"
+done
 refuse "dt is 0.005.*0.004" --restart "$restart" --set run.dt=0.004
 refuse "precision is fp64.*fp32" --restart "$restart" --precision fp32
 refuse "cutoff is 2.5.*2.4" --restart "$restart" --set pair.cutoff=2.4

@@ -39,6 +39,12 @@ record "SELVAGE_PROFILE_FILE=$work/missing/profile.h5" -- ring || fail "exit cod
 grep -q '^libselvage_profile: no profile was written: .*/missing/profile.h5' log || fail "no complaint: $(cat log)"
 [ "$(wc -l <log)" -eq 1 ] || fail "more than one line: $(cat log)"
 
+mkfifo device
+record "SELVAGE_PROFILE_FILE=$work/device" -- ring || fail "exit code $?: $(cat log)"
+grep -q '^libselvage_profile: no profile was written: .*/device: it is no regular file' log || fail "no complaint: $(cat log)"
+[ -p device ] || fail "a file has taken the place of a pipe"
+rm device
+
 mkdir parts
 record SELVAGE_PROFILE_FILE=profile.h5 SELVAGE_PROFILE_PARTS=parts -- killed && fail "killed ranks, exit code 0"
 [ "$(find parts -type f | wc -l)" -eq 2 ] || fail "parts: $(ls parts)"

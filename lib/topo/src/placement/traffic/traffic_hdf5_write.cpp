@@ -1,6 +1,7 @@
 #include "hdf5_handle.hpp"
 #include "traffic_hdf5.hpp"
 
+#include <selvage/special_file.hpp>
 #include <selvage/topo/traffic_file.hpp>
 
 #include <algorithm>
@@ -120,6 +121,8 @@ void write_all(const std::string& path, const Traffic& traffic) {
 }  // namespace
 
 void write_traffic_hdf5(const std::string& path, const Traffic& traffic) {
+  if (is_special_file(path))
+    throw Error(ErrorKind::io, fmt::format("cannot write {}: it is no regular file", path));
   const QuietHdf5 quiet;
   const std::string partial = path + ".partial";
   try {
