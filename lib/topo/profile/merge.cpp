@@ -83,10 +83,21 @@ bool fail(Failure& failure, const std::string& output, const char* why) {
   return false;
 }
 
+void name_missing(const Parts& parts, Failure& remark) {
+  std::string ranks;
+  for (std::size_t rank = 0; rank < parts.size(); ++rank) {
+    if (!parts[rank]) ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
+  }
+  if (!ranks.empty())
+    std::snprintf(remark.text, sizeof remark.text,
+                  "there is no part that can be read of rank %s: what it sent is missing", ranks.c_str());
+}
+
 bool merge(const std::string& parts_of, const std::string& output, Failure& failure) {
   Parts parts = open_parts(parts_of);
   if (parts.empty()) return fail(failure, parts_of, "there is no part of a run (<file>.rank<n>)");
   if (!selvage_profile_write(output.c_str(), totals_of(parts), fetch_rows, &parts, failure)) return false;
+  name_missing(parts, failure);
   // Processes that still run keep counting into the files that are gone now.
   for (std::size_t rank = 0; rank < parts.size(); ++rank) {
     if (parts[rank]) unlink(part_path(parts_of, static_cast<int>(rank)).c_str());

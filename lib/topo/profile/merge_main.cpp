@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
     return asked ? 0 : exit_usage;
   }
   selvage::profile::Failure failure;
-  if (selvage::profile::selvage_profile_merge(argv[1], argv[argc - 1], failure)) return 0;
-  std::fprintf(stderr, "selvage-profile-merge: %s\n", failure.text);
-  return exit_failed;
+  const bool has_merged = selvage::profile::selvage_profile_merge(argv[1], argv[argc - 1], failure);
+  if (failure.text[0] != 0) std::fprintf(stderr, "selvage-profile-merge: %s\n", failure.text);
+  return has_merged ? 0 : exit_failed;
 }

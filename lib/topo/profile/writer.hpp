@@ -30,7 +30,8 @@ struct Failure {
 using WriteProfile = bool (*)(const char* path, const Totals& totals, FetchRows fetch, void* context,
                               Failure& failure);
 
-/// Makes `output` from the parts `<parts_of>.rank<n>` that the ranks of an unfinished run left, and removes them.
+/// Makes `output` from the parts `<parts_of>.rank<n>` that the ranks of an unfinished run left, and removes them. Where it succeeds
+/// without some ranks' parts, the text names these.
 using MergeProfile = bool (*)(const char* parts_of, const char* output, Failure& failure);
 
 extern "C" bool selvage_profile_write(const char* path, const Totals& totals, FetchRows fetch, void* context,

@@ -143,8 +143,8 @@ std::string cores_text(const PlacementPlan& plan) {
 std::string table_text(const MappingProblem& problem, const PortfolioResult& result,
                        const PlacementPlan& plan, bool with_links) {
   const Metrics& of_default = result.methods.front().metrics;
-  std::string text = fmt::format("{} on {}\n\n", counted(problem.traffic.rank_count(), "rank"),
-                                 problem.fabric.description());
+  std::string text = fmt::format("{} on {}\n{}\n", counted(problem.traffic.rank_count(), "rank"),
+                                 problem.fabric.description(), incomplete_text(problem.traffic.facts()));
   text +=
       "| method | hop-bytes | of default | dilation | largest | bytes between hosts | largest link load |\n";
   text += "|---|---|---|---|---|---|---|\n";

@@ -1,5 +1,6 @@
 #include "command.hpp"
 #include "number_option.hpp"
+#include "traffic_option.hpp"
 
 #include <selvage/counted.hpp>
 #include <selvage/error.hpp>
@@ -60,6 +61,7 @@ Json json_of(const Traffic& traffic, const ProfileOptions& options) {
   if (facts.mpi_library) json["library"] = *facts.mpi_library;
   if (facts.seconds) json["seconds"] = *facts.seconds;
   if (facts.communication_seconds) json["communication_seconds"] = *facts.communication_seconds;
+  if (facts.is_incomplete) json["complete"] = false;
   if (!facts.host_histogram.empty()) json["host"]["histogram"] = facts.host_histogram;
   if (!facts.device_histogram.empty()) json["device"]["histogram"] = facts.device_histogram;
   json["largest_pairs"] = Json::array();
@@ -91,6 +93,7 @@ std::string table_of(const Traffic& traffic, const ProfileOptions& options) {
   const Totals totals = totals_of(traffic);
   std::string text = fmt::format("{}{}\n", counted(traffic.rank_count(), "rank"),
                                  facts.mpi_library ? fmt::format(", {}", *facts.mpi_library) : "");
+  text += incomplete_text(facts);
   if (facts.seconds && facts.communication_seconds && *facts.seconds > 0)
     text += fmt::format("{:.3f} s, of which {:.3f} s ({:.1f} %) in MPI\n", *facts.seconds,
                         *facts.communication_seconds, 100 * *facts.communication_seconds / *facts.seconds);

@@ -17,4 +17,9 @@ struct TrafficOptions {
 /// \throws Error{usage} unless one of the two is there; Error{input} for what can't be read, or a grid of other ranks
 [[nodiscard]] Pattern traffic_of(const TrafficOptions& options);
 
+/// A line of a table where a profile lacks traffic, else nothing.
+[[nodiscard]] inline std::string incomplete_text(const TrafficFacts& facts) {
+  return facts.is_incomplete ? "the profile is incomplete: a rank didn't reach MPI_Finalize\n" : "";
+}
+
 }  // namespace selvage::topo::tool

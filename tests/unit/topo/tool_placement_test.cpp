@@ -1,5 +1,8 @@
 #include "tool_support.hpp"
 
+#include <selvage/topo/traffic.hpp>
+#include <selvage/topo/traffic_file.hpp>
+
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -209,6 +212,21 @@ TEST_F(TopoToolFiles, ShowsWhatAProgramSent) {
   EXPECT_EQ(parsed.at("ranks"), 4);
   EXPECT_EQ(parsed.at("device").at("bytes"), 500);
   EXPECT_EQ(parsed.at("largest_pairs")[0].at("from"), 1);
+}
+
+TEST_F(TopoToolFiles, SaysWhereAProfileIsIncomplete) {
+  const std::string traffic = file("t.h5", "");
+  for (const bool is_incomplete : {false, true}) {
+    write_traffic(traffic, Traffic(2, {{0, 1, {500, 1}, {}}}, {.is_incomplete = is_incomplete}));
+    const std::string hint = "the profile is incomplete: a rank didn't reach MPI_Finalize";
+    const Ended table = tool(fmt::format("profile --traffic {}", traffic));
+    EXPECT_EQ(table.output.find(hint) != std::string::npos, is_incomplete) << table.output;
+    const Ended placed = tool(fmt::format("map --traffic {} --fabric flat", traffic));
+    EXPECT_EQ(placed.exit_code, 0) << placed.output;
+    EXPECT_EQ(placed.output.find(hint) != std::string::npos, is_incomplete) << placed.output;
+    const Ended json = tool(fmt::format("profile --traffic {} --json", traffic));
+    EXPECT_EQ(nlohmann::json::parse(json.output).contains("complete"), is_incomplete);
+  }
 }
 
 TEST_F(TopoToolFiles, SimulatesAndWritesRecordsAndTable) {

@@ -60,7 +60,8 @@ TEST_F(TrafficHdf5, GivesBackWhatWasWrittenWithItsFacts) {
                            .seconds = 2.5,
                            .communication_seconds = 0.5,
                            .host_histogram = std::vector<std::uint64_t>(64, 3),
-                           .device_histogram = std::vector<std::uint64_t>(64, 4)};
+                           .device_histogram = std::vector<std::uint64_t>(64, 4),
+                           .is_incomplete = true};
   const Traffic traffic(
       70, {{0, 1, {10, 1}, {20, 2}}, {69, 0, {18446744073709551615u, 7}, {}}, {65, 65, {}, {4, 1}}}, facts);
   write_traffic(path_, traffic);

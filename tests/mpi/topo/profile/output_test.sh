@@ -51,6 +51,11 @@ record SELVAGE_PROFILE_FILE=profile.h5 SELVAGE_PROFILE_PARTS=parts -- killed && 
 "$merger" parts/profile.h5 merged.h5
 "$checker" merged.h5 ring 2 0
 [ -z "$(ls parts)" ] || fail "parts are left: $(ls parts)"
+record SELVAGE_PROFILE_FILE=profile.h5 SELVAGE_PROFILE_PARTS=parts -- killed && fail "killed ranks, exit code 0"
+echo "no part" >parts/profile.h5.rank1
+"$merger" parts/profile.h5 half.h5 2>log || fail "exit code $?: $(cat log)"
+grep -q '^selvage-profile-merge: there is no part that can be read of rank 1: what it sent is missing$' log || fail "$(cat log)"
+rm parts/* half.h5
 "$merger" parts/profile.h5 >log 2>&1 && fail "merged without parts"
 grep -q 'there is no part' log || fail "$(cat log)"
 

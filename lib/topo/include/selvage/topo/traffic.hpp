@@ -40,6 +40,8 @@ struct TrafficFacts {
   std::optional<double> communication_seconds;
   std::vector<std::uint64_t> host_histogram;    ///< empty or histogram_size numbers
   std::vector<std::uint64_t> device_histogram;  ///< the same
+  bool is_incomplete =
+      false;  ///< a rank of the run didn't reach MPI_Finalize, so that traffic may be missing
 
   friend bool operator==(const TrafficFacts&, const TrafficFacts&) = default;
 };

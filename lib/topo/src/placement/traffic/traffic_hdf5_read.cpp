@@ -32,6 +32,7 @@ class Reader {
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] bool has_attribute(const char* name) const { return H5Aexists(file_.get(), name) > 0; }
   [[nodiscard]] int integer_attribute(const char* name) const;
+  [[nodiscard]] bool says_incomplete() const;
   [[nodiscard]] std::optional<double> seconds_attribute(const char* name) const;
   [[nodiscard]] std::optional<std::string> text_attribute(const char* name) const;
   [[nodiscard]] std::vector<std::uint64_t> histogram(const char* group, const char* name) const;
@@ -82,6 +83,10 @@ int Reader::integer_attribute(const char* name) const {
   if (value < 0 || value > std::numeric_limits<int>::max())
     fail(name, fmt::format("{} is out of range", value));
   return static_cast<int>(value);
+}
+
+bool Reader::says_incomplete() const {
+  return has_attribute("complete") && integer_attribute("complete") == 0;
 }
 
 std::optional<double> Reader::seconds_attribute(const char* name) const {
@@ -206,7 +211,8 @@ Traffic read_traffic_hdf5(const std::string& path) {
                      .seconds = reader.seconds_attribute("seconds"),
                      .communication_seconds = reader.seconds_attribute("communication_seconds"),
                      .host_histogram = reader.histogram("host", "host/histogram"),
-                     .device_histogram = reader.histogram("device", "device/histogram")};
+                     .device_histogram = reader.histogram("device", "device/histogram"),
+                     .is_incomplete = reader.says_incomplete()};
   return Traffic(ranks, read_matrices(reader, ranks), std::move(facts));
 }
 

@@ -100,8 +100,10 @@ void write_all(const std::string& path, const Traffic& traffic) {
   const int version = 1;
   const int ranks = traffic.rank_count();
   const TrafficFacts& facts = traffic.facts();
+  const int complete = facts.is_incomplete ? 0 : 1;
   writer.attribute("selvage_traffic_version", H5T_NATIVE_INT, &version);
   writer.attribute("ranks", H5T_NATIVE_INT, &ranks);
+  writer.attribute("complete", H5T_NATIVE_INT, &complete);
   if (facts.mpi_library) writer.text_attribute("library", *facts.mpi_library);
   if (facts.seconds) writer.attribute("seconds", H5T_NATIVE_DOUBLE, &*facts.seconds);
   if (facts.communication_seconds) {
