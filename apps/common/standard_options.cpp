@@ -40,6 +40,8 @@ StandardOptions read_standard_options(Input& input, const StandardDefaults& defa
   options.steps = input.get<std::int64_t>("run.steps", defaults.steps, {.least = 0});
   const std::string restart = input.get_text("run.restart", "");
   if (!restart.empty()) options.restart_path = restart;
+  if (restart.empty() && input.has("run.restart"))
+    input.reject("run.restart", "must name a file, but is empty");
   options.out_dir = input.get_text("run.out", defaults.out_dir);
   if (options.out_dir.empty()) input.reject("run.out", "must name a directory, but is empty");
   options.verify = input.get_bool("run.verify", false);

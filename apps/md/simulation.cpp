@@ -25,9 +25,24 @@ void check_box(const State& state, const EngineOptions& engine) {
   }
 }
 
+double lattice_atoms(const Settings& settings) {
+  return 4.0 * static_cast<double>(settings.cells[0]) * static_cast<double>(settings.cells[1]) *
+         static_cast<double>(settings.cells[2]);
+}
+
+/// A run of a lattice keeps all its atoms.
+void check_lattice(const Settings& settings, const State& state) {
+  const bool is_whole = !settings.state_path && !settings.droplet && settings.names_cells;
+  if (!is_whole || static_cast<double>(state.atoms()) == lattice_atoms(settings)) return;
+  throw Error(ErrorKind::input,
+              fmt::format("{} has {} atoms, and system.cells gives {}", *settings.standard.restart_path,
+                          state.atoms(), lattice_atoms(settings)));
+}
+
 Start first_state(const Settings& settings) {
   if (settings.standard.restart_path) {
     const State state = read_restart(*settings.standard.restart_path, settings);
+    check_lattice(settings, state);
     return {state, state.step};
   }
   if (!settings.state_path) {
@@ -45,8 +60,7 @@ Start first_state(const Settings& settings) {
 }
 
 void check_size(const Settings& settings) {
-  const double atoms = 4.0 * static_cast<double>(settings.cells[0]) * static_cast<double>(settings.cells[1]) *
-                       static_cast<double>(settings.cells[2]);
+  const double atoms = lattice_atoms(settings);
   if (settings.state_path || atoms <= std::numeric_limits<std::int32_t>::max()) return;
   throw Error(ErrorKind::input,
               fmt::format("system.cells gives {:.4g} atoms to one rank, which can count 2147483647", atoms));

@@ -60,6 +60,8 @@ Overlap parse_overlap(std::string_view text) {
 void read_numerics(app::Input& input, Settings& settings) {
   settings.precision =
       input.choice("run.precision", "fp64", {"fp32", "fp64"}) == "fp64" ? Precision::fp64 : Precision::fp32;
+  if (settings.precision == Precision::fp32 && static_cast<float>(settings.amplitude) == 0)
+    input.reject("case.amplitude", "is 0 in fp32: nothing would happen");
   const bool flat = settings.dimensions() == 2;
   settings.stencil_points = input.get<int>("run.stencil", flat ? 5 : 7);
   const std::array<int, 2> allowed = flat ? std::array{5, 9} : std::array{7, 27};

@@ -25,6 +25,7 @@ void read_system(app::Input& input, Settings& settings) {
       input.list<std::int64_t>("system.cells", {20, 20, 20},
                                {.each = {.least = 1, .most = 100000}, .least_length = 3, .most_length = 3});
   std::ranges::copy(cells, settings.cells.begin());
+  settings.names_cells = input.has("system.cells");
   settings.density =
       input.get<double>("system.density", 0.8442, {.least = 0, .most = 10, .above_least = true});
 }

@@ -26,6 +26,7 @@ struct Settings {
   app::StandardOptions standard;
   std::optional<std::string> state_path;  ///< atoms come from this file, or from the lattice
   std::array<std::int64_t, 3> cells;      ///< of the lattice, along x, y, z
+  bool names_cells;                       ///< the input does
   double density;
   std::optional<Droplet> droplet;     ///< what is kept of the lattice; nothing: all
   std::optional<double> temperature;  ///< of the velocities that are drawn; nothing: the file's are taken

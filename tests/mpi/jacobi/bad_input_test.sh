@@ -33,6 +33,8 @@ refuse "stencil.*5 or 9" --set run.stencil=7
 refuse "[Oo]verlap" --overlap sometimes
 refuse "cells" --set "grid.cells=[24,2]" --ranks-grid 1x4
 refuse "ranks" --ranks-grid 3x2
+refuse "case.amplitude.* is 0 in fp32" --set case.amplitude=1e-200 --set run.precision=fp32
+refuse "run.restart.* must name a file, but is empty" --restart ""
 refuse "steps_per_exchange = 13 needs halos of 13 cells.*boxes of 12" --steps-per-exchange 13 --ranks-grid 2x2
 
 cp "$restart" "$scratch/truncated.h5"

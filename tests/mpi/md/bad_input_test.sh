@@ -63,6 +63,7 @@ refuse_state "garbage.h5" "$scratch/garbage.h5"
 refuse "truncated.h5" --restart "$scratch/truncated.h5"
 refuse "no_such.h5" --restart "$scratch/no_such.h5"
 refuse "trajectory_00000010.h5: has no attribute" --restart "$out/trajectory_00000010.h5"
+refuse "restart_00000010.h5 has 256 atoms, and system.cells gives 500" --restart "$restart" --set "system.cells=[5,5,5]"
 for array in velocity image id; do
   # The name of a group: as long, and another.
   sed "s/\x00$array\x00/\x00$(tr '[:lower:]' '[:upper:]' <<<"$array")\x00/g" "$restart" >"$scratch/lacks_$array.h5"
