@@ -66,15 +66,16 @@ Outcome failure(ErrorKind kind, int native_code, int rank, std::string_view text
   return outcome;
 }
 
-Outcome outcome_of(const std::function<void()>& work, int rank) {
+/// \param prefix  of what exceptions say that are no Errors
+Outcome outcome_of(const std::function<void()>& work, int rank, const std::string& prefix) {
   try {
     work();
   } catch (const Error& error) {
     return failure(error.kind(), error.native_code(), rank, error.message());
   } catch (const std::exception& error) {
-    return failure(ErrorKind::unsupported, 0, rank, text_of_standard(error));
+    return failure(ErrorKind::unsupported, 0, rank, prefix + std::string(text_of_standard(error)));
   } catch (...) {
-    return failure(ErrorKind::unsupported, 0, rank, text_of_other);
+    return failure(ErrorKind::unsupported, 0, rank, prefix + std::string(text_of_other));
   }
   return {.rank = rank};
 }
@@ -86,7 +87,7 @@ Outcome outcome_of(const std::function<void()>& work, int rank) {
 }
 
 /// Whether a text speaks of that rank, and not of one whose number begins alike.
-bool names(std::string_view text, int rank) {
+bool speaks_of(std::string_view text, int rank) {
   const std::string name = fmt::format("rank {}", rank);
   for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
     const auto end = at + name.size();
@@ -206,12 +207,13 @@ struct Agreement {
   std::string_view what;
   std::int64_t timeout_ms;
   bool tells = false;  ///< the user, who is late
+  bool names = false;  ///< the rank that has failed, and the work
   int rank = 0;
   int ranks = 1;
 
   /// What a rank tells rank 0 of itself.
   [[nodiscard]] Outcome report(const std::function<void()>& work) const {
-    Outcome own = outcome_of(work, rank);
+    Outcome own = outcome_of(work, rank, names ? fmt::format("{}: ", what) : "");
     own.agreement = std::hash<std::string_view>{}(what);
     own.patience_ms = own.waited_in_vain() ? roll_call.count() : timeout_ms;
     if (!own.failed) own.say(what);
@@ -255,6 +257,7 @@ struct Agreement {
   [[nodiscard]] Outcome verdict_on(const std::vector<std::optional<Outcome>>& reports) const {
     std::optional<Outcome> failed;
     std::optional<Outcome> waited;
+    int failures = 0;
     std::optional<int> missing;
     std::optional<int> not_waiting;
     std::optional<Outcome> elsewhere;
@@ -268,11 +271,13 @@ struct Agreement {
       least_patience_ms = std::min(least_patience_ms, report->patience_ms);
       if (!report->waited_in_vain() && !not_waiting) not_waiting = each;
       auto& place = report->waited_in_vain() ? waited : failed;
+      if (report->failed) ++failures;
       if (report->failed && !place) place = report;
       if (report->agreement != reports.front()->agreement && !elsewhere) elsewhere = report;
     }
     if (failed || waited) {
       Outcome verdict = failed ? *failed : *waited;
+      if (failed && names && failures < ranks) verdict.say(naming_rank(verdict.text.data(), verdict.rank));
       if (!failed && missing) add_missing(verdict, *missing);
       if (!failed && !missing && not_waiting) add_late(verdict, *not_waiting);
       verdict.rank_missing = missing || elsewhere;
@@ -289,13 +294,13 @@ struct Agreement {
   /// Who has waited in vain needn't have waited for the rank that doesn't come.
   static void add_missing(Outcome& waited, int missing) {
     const std::string text = waited.text.data();
-    if (!names(text, missing)) waited.say(fmt::format("{}, and rank {} does not answer", text, missing));
+    if (!speaks_of(text, missing)) waited.say(fmt::format("{}, and rank {} does not answer", text, missing));
   }
 
   /// Nor need it name the rank that comes after all.
   static void add_late(Outcome& waited, int late_rank) {
     const std::string text = waited.text.data();
-    if (!names(text, late_rank)) waited.say(fmt::format("{}, and rank {} came later", text, late_rank));
+    if (!speaks_of(text, late_rank)) waited.say(fmt::format("{}, and rank {} came later", text, late_rank));
   }
 
   void announce(const Outcome& verdict) const {
@@ -374,8 +379,7 @@ std::string_view text_of_standard(const std::exception& error) {
 }
 
 std::string naming_rank(const std::string& message, int rank) {
-  const bool is_named = names(message, rank) || message.find("(on rank ") != std::string::npos;
-  return is_named ? message : fmt::format("{} (on rank {})", message, rank);
+  return speaks_of(message, rank) ? message : fmt::format("{} (on rank {})", message, rank);
 }
 
 std::int64_t agreement_timeout_ms() {
@@ -389,6 +393,11 @@ std::int64_t io_timeout_ms() {
 void together(MPI_Comm comm, std::string_view what, const std::function<void()>& work,
               std::int64_t timeout_ms) {
   agree({.comm = comm, .what = what, .timeout_ms = timeout_ms}, work);
+}
+
+void together_naming(MPI_Comm comm, std::string_view what, const std::function<void()>& work,
+                     std::int64_t timeout_ms) {
+  agree({.comm = comm, .what = what, .timeout_ms = timeout_ms, .names = true}, work);
 }
 
 void together_telling(MPI_Comm comm, std::string_view what, const std::function<void()>& work,

@@ -84,13 +84,17 @@ bool fail(Failure& failure, const std::string& output, const char* why) {
 }
 
 void name_missing(const Parts& parts, Failure& remark) {
+  constexpr int most_named = 8;
+  int missing = 0;
   std::string ranks;
   for (std::size_t rank = 0; rank < parts.size(); ++rank) {
-    if (!parts[rank]) ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
+    if (parts[rank]) continue;
+    if (++missing <= most_named) ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
   }
   if (!ranks.empty())
     std::snprintf(remark.text, sizeof remark.text,
-                  "there is no part that can be read of rank %s: what it sent is missing", ranks.c_str());
+                  "there is no part that can be read of %d of %zu ranks, of %s%s: what they sent is missing",
+                  missing, parts.size(), ranks.c_str(), missing > most_named ? ", ..." : "");
 }
 
 bool merge(const std::string& parts_of, const std::string& output, Failure& failure) {

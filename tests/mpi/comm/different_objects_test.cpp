@@ -20,6 +20,7 @@
 #include <mpi.h>
 
 #include <functional>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -95,11 +96,12 @@ TEST(DifferentObjects, AreNamedOnAllRanks) {
       const Before before;
       const std::string message =
           message_on_all_ranks(ErrorKind::usage, [&] { (is_last ? other : one).make(before); });
-      const bool names_both =
-          message.starts_with("ranks don't make the same calls in the same order: rank 0") ||
-          message.starts_with("ranks 0 and " + std::to_string(this_job().ranks() - 1) +
-                              " are both in the construction of ");
-      EXPECT_TRUE(names_both) << message;
+      const std::string last = std::to_string(this_job().ranks() - 1);
+      const std::regex both(
+          "ranks don't make the same calls in the same order: rank 0 is in the construction of .+, rank " +
+          last + " in the construction of .+|ranks 0 and " + last +
+          " are both in the construction of .+, but with other types or other numbers of arguments");
+      EXPECT_TRUE(std::regex_match(message, both)) << message;
     }
   }
 }

@@ -2,6 +2,8 @@
 #include "space.hpp"
 #include "thrown.hpp"
 
+#include <selvage/comm/grid.hpp>
+#include <selvage/comm/halo_exchange.hpp>
 #include <selvage/comm/trigger.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -356,6 +358,22 @@ TEST_F(TriggersTest, RefuseSizesOfOneRankOnAll) {
                            [&] { CommandQueue(space_, context_, window_, {.slots = is_last ? 63U : 64U}); }),
       "a CommandQueue of 1 rings of 63 slots and 1 service threads: at least 1, slots a power of two" +
           on_last);
+  if (context_.size() > 1) {
+    EXPECT_EQ(message_on_all_ranks(
+                  ErrorKind::usage,
+                  [&] { CommandQueue(space_, context_, window_, {.service_threads = is_last ? 2 : 1}); }),
+              "ranks give one CommandQueue different service_threads: 1 on rank 0, 2 on rank " +
+                  std::to_string(context_.size() - 1));
+  }
+  // No rank has taken tags that another has not: messages of what is made next meet.
+  using HostSpace = Kokkos::DefaultHostExecutionSpace;
+  const CommandQueue queue(space_, context_, window_, CommandQueue::Options{});
+  const Grid<1> grid(context_, {.cells = {4 * context_.size()}, .periodic = {true}});
+  const auto u = grid.allocate<double, Kokkos::LayoutRight, Kokkos::HostSpace>("u", 1);
+  Kokkos::deep_copy(u, context_.rank());
+  HaloExchange halo(HostSpace(), grid, {.width = 1, .transport = Transport::mpi_staged}, u);
+  halo.exchange(HostSpace(), u);
+  EXPECT_EQ(u(0), left());
 }
 
 TEST_F(TriggersTest, RefuseTransfersThatCantBeMade) {

@@ -109,10 +109,6 @@ class WindowEnd : public testing::TestWithParam<Way> {
                          FireAll{triggers.device()});
     space_.fence();
   }
-  void expect_arrival() {
-    CommandQueue queue(space_, *context_, *window_, {.rings = 1});
-    if (!puts()) expect_arrival_by(queue);
-  }
   /// On rank 1, whose own progress it needs where there is no thread.
   void expect_arrival_by(CommandQueue& queue) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -147,16 +143,22 @@ void come_late(bool is_mapped) {
 }
 
 TEST_P(WindowEnd, CompletesWhatAQueueLeftUnderway) {
+  CommandQueue other(space_, *context_, *window_, {.rings = 1});
   put_and_drop_the_queue();
-  if (!puts()) come_late(GetParam().is_mapped);
-  expect_arrival();
+  if (!puts()) {
+    come_late(GetParam().is_mapped);
+    expect_arrival_by(other);
+  }
   window_.reset();
 }
 
 TEST_P(WindowEnd, CompletesWhatTriggersLeftUnderway) {
+  CommandQueue other(space_, *context_, *window_, {.rings = 1});
   fire_and_drop_the_triggers();
-  if (!puts()) come_late(GetParam().is_mapped);
-  expect_arrival();
+  if (!puts()) {
+    come_late(GetParam().is_mapped);
+    expect_arrival_by(other);
+  }
   window_.reset();
 }
 

@@ -23,11 +23,13 @@ done
 
 # Whether a step is measured changes no bit of it: step 30 is measured by the run that goes on there alone.
 for precision in fp32 mixed fp64; do
-  odd=("${common[@]}" --precision "$precision" --set output.thermo_every=7)
-  rm -rf "$scratch/odd" "$scratch/odd_parts"
-  expect_success 1 "${odd[@]}" --steps 65 --out "$scratch/odd"
-  expect_success 1 "${odd[@]}" --steps 65 --out "$scratch/odd_parts" --restart "$scratch/odd/restart_00000030.h5"
-  cmp "$scratch/odd/restart_00000060.h5" "$scratch/odd_parts/restart_00000060.h5" || fail "bits depend on measured steps: $precision"
+  for kind in full half; do
+    odd=("${common[@]}" --precision "$precision" --set list.kind="$kind" --set output.thermo_every=7)
+    rm -rf "$scratch/odd" "$scratch/odd_parts"
+    expect_success 1 "${odd[@]}" --steps 65 --out "$scratch/odd"
+    expect_success 1 "${odd[@]}" --steps 65 --out "$scratch/odd_parts" --restart "$scratch/odd/restart_00000030.h5"
+    cmp "$scratch/odd/restart_00000060.h5" "$scratch/odd_parts/restart_00000060.h5" || fail "bits depend on measured steps: $precision, $kind"
+  done
 done
 
 # A continued run's series has the frames from before, too.

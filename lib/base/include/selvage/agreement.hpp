@@ -58,6 +58,10 @@ inline constexpr std::string_view text_of_other = "an exception of unknown type"
 void together(MPI_Comm comm, std::string_view what, const std::function<void()>& work,
               std::int64_t timeout_ms = agreement_timeout_ms());
 
+/// together() whose message names the rank that failed, where not all did, and the work where what it threw is no Error.
+void together_naming(MPI_Comm comm, std::string_view what, const std::function<void()>& work,
+                     std::int64_t timeout_ms = agreement_timeout_ms());
+
 /// together() with work that waits for other ranks without a bound of its own, as MPI-IO does. Where MPI has
 /// MPI_THREAD_MULTIPLE it runs in a thread, and is given up after `timeout_ms`: the job must then end, since the thread
 /// is left behind. It may go on after this has thrown, so `work` is copied, and has to own what it refers to.

@@ -34,14 +34,6 @@ NetworkOperation::Kind message_kind(CommandKind kind) {
                                       : NetworkOperation::Kind::receive_up_to;
 }
 
-void require_valid(const CommandRings::Sizes& sizes) {
-  if (sizes.rings >= 1 && sizes.service_threads >= 1 && std::has_single_bit(sizes.capacity)) return;
-  throw Error(ErrorKind::usage,
-              fmt::format("a CommandQueue of {} rings of {} slots and {} service threads: at least 1, slots "
-                          "a power of two",
-                          sizes.rings, sizes.capacity, sizes.service_threads));
-}
-
 }  // namespace
 
 void CommandService::add(int ring, const Command* slots, std::uint64_t* read) {
@@ -199,14 +191,34 @@ void CommandService::start_put(const Command& command) {
   }
 }
 
+void CommandRings::require_valid(const Sizes& sizes) {
+  if (sizes.rings >= 1 && sizes.service_threads >= 1 && std::has_single_bit(sizes.capacity)) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("a CommandQueue of {} rings of {} slots and {} service threads: at least 1, slots "
+                          "a power of two",
+                          sizes.rings, sizes.capacity, sizes.service_threads));
+}
+
+/// Message tags are taken before anything that can fail on one rank alone, so that all ranks take the same.
 CommandRings::CommandRings(ContextState& context, const Executor& executor, const Sizes& sizes,
                            const WindowState* window)
     : context_(context), proxy_(proxy_of(context)) {
   require_valid(sizes);
+  make_services(sizes, window);
   allocate(executor, sizes);
   port_.timeout_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(context_.timeout()).count());
   if (window != nullptr) port_.window = reinterpret_cast<std::uint64_t>(window->local.data);
-  make_services(executor, sizes, window);
+  open_services(executor, sizes);
+}
+
+void CommandRings::make_services(const Sizes& sizes, const WindowState* window) {
+  const MemoryKind memory = window != nullptr ? window->memory : sizes.message_memory;
+  for (int i = 0; i < sizes.service_threads; ++i) {
+    services_.push_back(std::make_unique<CommandService>(
+        context_, window != nullptr ? window->id : CommandService::no_window,
+        window != nullptr ? proxy_.make_sender(memory) : proxy_.make_message_sender(memory), sizes.capacity,
+        sizes.message_memory));
+  }
 }
 
 void CommandRings::allocate(const Executor& executor, const Sizes& sizes) {
@@ -228,25 +240,22 @@ void CommandRings::allocate(const Executor& executor, const Sizes& sizes) {
   port_.capacity = sizes.capacity;
 }
 
-void CommandRings::make_services(const Executor& executor, const Sizes& sizes, const WindowState* window) {
-  const MemoryKind memory = window != nullptr ? window->memory : sizes.message_memory;
-  for (int i = 0; i < sizes.service_threads; ++i) {
-    services_.push_back(std::make_unique<CommandService>(
-        context_, window != nullptr ? window->id : CommandService::no_window,
-        window != nullptr ? proxy_.make_sender(memory) : proxy_.make_message_sender(memory), sizes.capacity,
-        sizes.message_memory));
-    if (!port_.is_fetched) continue;
+void CommandRings::open_services(const Executor& executor, const Sizes& sizes) {
+  for (const auto& service : services_) {
+    if (!port_.is_fetched) break;
     const std::size_t bytes = CommandFetch::kept_bytes(sizes.rings, sizes.capacity);
     std::byte* kept = fetched_memory_.emplace_back(executor.allocate_staging(bytes)).data;
     std::memset(kept, 0, bytes);
-    services_.back()->set_fetch(std::make_unique<CommandFetch>(port_.producers, port_.slots, sizes.rings,
-                                                               sizes.capacity, kept,
-                                                               make_device_copier(CopyLane::polled)));
+    service->set_fetch(std::make_unique<CommandFetch>(port_.producers, port_.slots, sizes.rings,
+                                                      sizes.capacity, kept,
+                                                      make_device_copier(CopyLane::polled)));
   }
   for (int ring = 0; ring < sizes.rings; ++ring) {
     services_[ring % sizes.service_threads]->add(ring, port_.slots + ring * sizes.capacity,
                                                  read_ + ring * CommandPort::words_per_line);
   }
+  // Starts its threads, which may fail, before any of them has a service.
+  for (int i = 0; i < sizes.service_threads; ++i) static_cast<void>(proxy_.helper(i));
   for (int i = 0; i < sizes.service_threads; ++i) proxy_.helper(i).add(*services_[i]);
 }
 

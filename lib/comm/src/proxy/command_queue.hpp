@@ -96,6 +96,8 @@ class CommandRings {
     MemoryKind message_memory = MemoryKind::host;  ///< where messages to mapped memory are copied
     std::optional<bool> slots_on_device = {};      ///< as of CommandQueue::Options
   };
+  /// \throws Error{usage}
+  static void require_valid(const Sizes& sizes);
   /// With a window all ranks must call it in the same order, because it takes message tags.
   /// \param window  null: the rings carry messages only
   /// \throws Error{usage}, Error{input}
@@ -117,7 +119,9 @@ class CommandRings {
  private:
   /// Allocates the rings' memory and gives the port their addresses.
   void allocate(const Executor& executor, const Sizes& sizes);
-  void make_services(const Executor& executor, const Sizes& sizes, const WindowState* window);
+  void make_services(const Sizes& sizes, const WindowState* window);
+  /// Gives services the rings that they serve.
+  void open_services(const Executor& executor, const Sizes& sizes);
 
   ContextState& context_;
   Proxy& proxy_;

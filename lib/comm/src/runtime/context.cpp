@@ -4,10 +4,6 @@
 #include <selvage/agreement.hpp>
 #include <selvage/comm/context.hpp>
 
-#include <fmt/format.h>
-
-#include <exception>
-#include <string>
 #include <utility>
 
 namespace selvage {
@@ -42,25 +38,7 @@ std::chrono::milliseconds Context::setup_timeout() const {
   return state_->setup_timeout();
 }
 void Context::agree(std::string_view what, const std::function<void()>& work) const {
-  // An error that ranks have agreed on names its rank, and a time-out the late one.
-  const auto named = [&](ErrorKind kind, const std::string& message, int native_code) {
-    return Error(kind, naming_rank(message, rank()), native_code);
-  };
-  const auto named_work = [&] {
-    try {
-      work();
-    } catch (const AgreedError&) {
-      throw;
-    } catch (const Error& error) {
-      if (error.kind() == ErrorKind::timeout) throw;
-      throw named(error.kind(), error.message(), error.native_code());
-    } catch (const std::exception& error) {
-      throw named(ErrorKind::unsupported, fmt::format("{}: {}", what, text_of_standard(error)), 0);
-    } catch (...) {
-      throw named(ErrorKind::unsupported, fmt::format("{}: {}", what, text_of_other), 0);
-    }
-  };
-  together(comm(), what, named_work, timeout().count());
+  together_naming(comm(), what, work, timeout().count());
 }
 void* Context::allocate_shared(std::size_t bytes) const {
   return state_->arena().allocate(bytes);

@@ -12,6 +12,9 @@ namespace selvage {
 namespace detail {
 namespace {
 
+constexpr const char* triggers_construction = "the construction of Triggers";
+constexpr const char* queue_construction = "the construction of a CommandQueue";
+
 MemoryKind memory_of(const Executor& executor) {
   return executor.runs_on_host() ? MemoryKind::host : MemoryKind::device;
 }
@@ -22,8 +25,9 @@ struct TriggerOwner {
   TriggerOwner(std::shared_ptr<ContextState> shared, const Executor& executor,
                const Triggers::Options& options)
       : context(std::move(shared)) {
-    context->all_or_none("the construction of Triggers", [&] {
-      context->require_own_device(executor);
+    context->all_or_none(triggers_construction, [&] { context->require_own_device(executor); });
+    context->all_or_none(triggers_construction, [&] {
+      // First the sender, which takes tags on all ranks.
       engine.emplace(*context, executor, options.ids, options.ring_entries,
                      proxy_of(*context).make_sender(memory_of(executor)));
     });
@@ -38,10 +42,17 @@ struct CommandOwner {
   CommandOwner(std::shared_ptr<ContextState> shared, const Executor& executor, const WindowState& window,
                const CommandRings::Sizes& sizes)
       : context(std::move(shared)) {
-    context->all_or_none("the construction of a CommandQueue", [&] {
+    context->all_or_none(queue_construction, [&] {
       context->require_own_device(executor);
-      rings.emplace(*context, executor, sizes, &window);
+      CommandRings::require_valid(sizes);
     });
+    const auto threads = context->extremes({sizes.service_threads}, queue_construction).front();
+    if (threads.smallest != threads.largest)
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("ranks give one CommandQueue different service_threads: {} on rank {}, {} on rank {}",
+                      threads.smallest, threads.smallest_rank, threads.largest, threads.largest_rank));
+    context->all_or_none(queue_construction, [&] { rings.emplace(*context, executor, sizes, &window); });
   }
   [[nodiscard]] int device() const { return context->device(); }
 

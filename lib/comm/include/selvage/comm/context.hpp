@@ -92,7 +92,8 @@ class Context {
 
   /// Runs `work` on every rank and makes all ranks end alike: where it throws on any, all throw the error of the lowest rank that
   /// failed, also those whose own work succeeded. Collective; on comm(), with two tags of its own (0x5e1f, 0x5e20). How long ranks
-  /// wait for each other: timeout(). For other communicators and limits: together() of <selvage/agreement.hpp>.
+  /// wait for each other: timeout(). The message names the rank, where not all failed, and the work where `work` threw no Error.
+  /// For other communicators and limits: together_naming() of <selvage/agreement.hpp>.
   /// \param what  for messages, such as "reading the mesh"
   /// \throws AgreedError, the same on all ranks; IncompleteError or Error{timeout} that names the rank that didn't come
   void agree(std::string_view what, const std::function<void()>& work) const;
