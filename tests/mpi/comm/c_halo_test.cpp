@@ -168,7 +168,7 @@ TEST_P(CHalos, HalosThatFailOnOneRankFailOnAll) {
   selvage_halo_options options{};
   for (int axis = 0; axis < 2; ++axis) std::ranges::copy(ghosts[axis], options.width[axis]);
   const bool is_last = rank == size - 1;
-  const std::string on_last = " (on rank " + std::to_string(size - 1) + ")";
+  const std::string on_last = size == 1 ? "" : " (on rank " + std::to_string(size - 1) + ")";
   selvage_halo* made = nullptr;
   EXPECT_TRUE(fails(selvage_halo_create(grid.get(), &options, 1, &field, is_last ? nullptr : &made),
                     SELVAGE_USAGE, "where to put the halo"));

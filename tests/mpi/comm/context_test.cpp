@@ -21,6 +21,11 @@ std::string usage_error_of(MPI_Comm comm) {
   return error->message();
 }
 
+/// What messages of an error add that other ranks don't have.
+std::string on_rank(int rank) {
+  return this_job().ranks() == 1 ? "" : " (on rank " + std::to_string(rank) + ")";
+}
+
 TEST(Context, NeedsACommunicator) {
   EXPECT_EQ(usage_error_of(MPI_COMM_NULL),
             "a selvage::Context needs a communicator; this one is MPI_COMM_NULL");
@@ -52,7 +57,7 @@ TEST(Context, RaisesTheErrorOfOneRankOnAll) {
       if (context.rank() == last) throw Error(ErrorKind::input, "no mesh");
     });
   });
-  EXPECT_EQ(message, "no mesh (on rank " + std::to_string(last) + ")");
+  EXPECT_EQ(message, "no mesh" + on_rank(last));
 }
 
 TEST(Context, NamesTheRankAndTheWorkOfAnyException) {
@@ -65,7 +70,7 @@ TEST(Context, NamesTheRankAndTheWorkOfAnyException) {
       });
     });
   };
-  const std::string on_last = " (on rank " + std::to_string(last) + ")";
+  const std::string on_last = on_rank(last);
   EXPECT_EQ(message_of([] { throw std::bad_alloc(); }), "reading the mesh: not enough memory" + on_last);
   EXPECT_EQ(message_of([] { throw std::runtime_error("no such file"); }),
             "reading the mesh: no such file" + on_last);
