@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <new>
 
 namespace selvage::profile {
@@ -22,9 +23,14 @@ void* map_new_file(const std::string& path, std::size_t size) {
   if (file < 0) return nullptr;
   void* memory = nullptr;
   // The blocks are taken now: a disk that fills up later would otherwise kill the program at some store.
-  if (posix_fallocate(file, 0, static_cast<off_t>(size)) == 0) memory = map_shared(file, size);
+  int error = posix_fallocate(file, 0, static_cast<off_t>(size));
+  if (error == 0) {
+    memory = map_shared(file, size);
+    error = errno;
+  }
   if (memory == nullptr) unlink(path.c_str());
   close(file);
+  errno = error;
   return memory;
 }
 
@@ -34,6 +40,13 @@ void* map_own_memory(std::size_t size) {
   return memory;
 }
 
+/// Pages of a new mapping are zeros already, which are valid counters.
+Part zeros(void* memory, int ranks) {
+  Part part(memory);
+  part.header().ranks = ranks;
+  return part;
+}
+
 bool is_whole(const Part& part, std::size_t size) {
   return part.header().magic == PartHeader::expected_magic && part.header().ranks > 0 &&
          Part::size_bytes(part.header().ranks) == size;
@@ -41,14 +54,14 @@ bool is_whole(const Part& part, std::size_t size) {
 
 }  // namespace
 
-Part create_part(const std::string& path, int ranks) {
-  const std::size_t size = Part::size_bytes(ranks);
-  void* memory = path.empty() ? nullptr : map_new_file(path, size);
-  if (memory == nullptr) memory = map_own_memory(size);
-  // Pages of a new mapping are zeros already, which are valid counters.
-  Part part(memory);
-  part.header().ranks = ranks;
-  return part;
+std::optional<Part> create_part_file(const std::string& path, int ranks) {
+  void* const memory = map_new_file(path, Part::size_bytes(ranks));
+  if (memory == nullptr) return {};
+  return zeros(memory, ranks);
+}
+
+Part create_part(int ranks) {
+  return zeros(map_own_memory(Part::size_bytes(ranks)), ranks);
 }
 
 std::optional<Part> open_part(const std::string& path) {

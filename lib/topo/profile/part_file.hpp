@@ -7,10 +7,12 @@
 
 namespace selvage::profile {
 
-/// Maps a new file of zeros with room for `ranks`, or memory of this process alone where the file can't be made:
-/// then the counters die with the process. Never unmapped, since other threads may still count.
-/// \param path empty: no file is wanted
-[[nodiscard]] Part create_part(const std::string& path, int ranks);
+/// Maps a new file of zeros with room for `ranks`. Never unmapped, since other threads may still count.
+/// \return nothing if the file can't be made; errno says why
+[[nodiscard]] std::optional<Part> create_part_file(const std::string& path, int ranks);
+
+/// The same in memory of this process alone: the counters die with it.
+[[nodiscard]] Part create_part(int ranks);
 
 /// Maps a part that a rank left behind.
 /// \return nothing if there is no such file, or it isn't a whole part

@@ -6,9 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -20,6 +23,7 @@ struct Job {
   std::string output;
   std::string parts_of;  // see parts_beside()
   std::string own_part;
+  std::string no_part;  // why own_part isn't a file, though the user has named a folder for it
 };
 
 Job& job() {
@@ -64,12 +68,22 @@ bool is_own_mpi() {
   return false;
 }
 
-Part prepare_part(const std::string& path) {
+/// In own_part, or in memory where that is not wanted or can't be.
+Part create_own_part(int ranks) {
+  if (job().own_part.empty()) return create_part(ranks);
+  if (const auto file = create_part_file(job().own_part, ranks)) return *file;
+  const int error = errno;
+  // Where no folder is named, parts lie beside the output: one complaint about that place, at the end, is enough.
+  const char* const folder = std::getenv("SELVAGE_PROFILE_PARTS");
+  if (folder != nullptr && *folder != '\0')
+    job().no_part = job().own_part + ": " + std::strerror(error);
+  return create_part(ranks);
+}
+
+Part prepare_part(int rank) {
   int ranks = 0;
-  int rank = 0;
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  Part part = create_part(path, ranks);
+  Part part = create_own_part(ranks);
   PartHeader& header = part.header();
   header.rank = rank;
   library_name().copy(header.mpi_library.data(), header.mpi_library.size() - 1);
@@ -93,14 +107,12 @@ bool guarded(Step step) {
   }
 }
 
-Part prepare() {
-  int rank = 0;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+Part prepare(int rank) {
   job().output = agree_on_output(job().comm);
   job().parts_of = parts_beside(job().output);
   if (!job().parts_of.empty()) job().own_part = part_path(job().parts_of, rank);
   start_peers();
-  return prepare_part(job().own_part);
+  return prepare_part(rank);
 }
 
 void start_recording() {
@@ -110,11 +122,23 @@ void start_recording() {
   PMPI_Comm_dup(MPI_COMM_WORLD, &job().comm);
   // What goes wrong between the recorders must not end the program.
   PMPI_Comm_set_errhandler(job().comm, MPI_ERRORS_RETURN);
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   Part part;
-  // All ranks record, or none: they gather at the end.
-  int ready = guarded([&] { part = prepare(); }) ? 1 : 0;
-  PMPI_Allreduce(MPI_IN_PLACE, &ready, 1, MPI_INT, MPI_MIN, job().comm);
-  if (ready == 1) recorder.start(part, level == MPI_THREAD_MULTIPLE);
+  // All ranks record, or none: they gather at the end. The first rank that lacks a file for its part says so.
+  struct {
+    int ready = 0;
+    int lacks_part = std::numeric_limits<int>::max();
+  } least;
+  least.ready = guarded([&] { part = prepare(rank); }) ? 1 : 0;
+  if (!job().no_part.empty()) least.lacks_part = rank;
+  PMPI_Allreduce(MPI_IN_PLACE, &least, 2, MPI_INT, MPI_MIN, job().comm);
+  if (least.ready != 1) return;
+  if (least.lacks_part == rank) {
+    std::fprintf(stderr, "libselvage_profile: no part is kept for the case that the run is killed: %s\n",
+                 job().no_part.c_str());
+  }
+  recorder.start(part, level == MPI_THREAD_MULTIPLE);
 }
 
 void finish_recording() {

@@ -65,7 +65,7 @@ TEST_F(GridTest, TilesItsCellsWithUnevenBoxes) {
 }
 
 TEST_F(GridTest, GivesTheFirstRanksTheExtraCells) {
-  const Grid<1> grid(context_, {.cells = {10 * size() + 1}});
+  const Grid<1> grid(context_, {.cells = {10 * size() + 1}, .reorder = false});
   EXPECT_EQ(grid.box_of(0).extent(0), 11);
   if (size() > 1) {
     EXPECT_EQ(grid.box_of(1).extent(0), 10);
@@ -74,7 +74,7 @@ TEST_F(GridTest, GivesTheFirstRanksTheExtraCells) {
 }
 
 TEST_F(GridTest, CountsRanksWithTheLastAxisFastest) {
-  const Grid<3> grid(context_, {.cells = {20, 20, 20}});
+  const Grid<3> grid(context_, {.cells = {20, 20, 20}, .reorder = false});
   const auto& ranks = grid.ranks();
   EXPECT_EQ(ranks[0] * ranks[1] * ranks[2], size());
   int rank = 0;

@@ -21,7 +21,9 @@ bool contains(const std::string& text, const std::string& part) {
 
 class HaloErrors : public testing::Test {
  protected:
-  HaloErrors() : grid_(context_, {.cells = {6 * context_.size() + 1, 10}, .ranks = {context_.size(), 1}}) {}
+  HaloErrors()
+      : grid_(context_,
+              {.cells = {6 * context_.size() + 1, 10}, .ranks = {context_.size(), 1}, .reorder = false}) {}
 
   /// After an error on all ranks, the next HaloExchange works.
   ~HaloErrors() override {

@@ -26,7 +26,7 @@ namespace {
 TEST(HaloPortTimeout, NamesALatePeer) {
   const ShortTimeout milliseconds;
   const Context context(MPI_COMM_WORLD);
-  const Grid<1> grid(context, {.cells = {10 * context.size()}, .periodic = {true}});
+  const Grid<1> grid(context, {.cells = {10 * context.size()}, .periodic = {true}, .reorder = false});
   const Space space;
   const auto u = grid.allocate<double>("u", 1);
   const auto v = grid.allocate<double>("v", 1);
@@ -74,7 +74,7 @@ TEST(HaloPortTimeout, NamesALatePeer) {
 TEST(HaloPortTimeout, PutsNothingAfterAFailure) {
   const ShortTimeout milliseconds;
   const Context context(MPI_COMM_WORLD);
-  const Grid<1> grid(context, {.cells = {10 * context.size()}, .periodic = {true}});
+  const Grid<1> grid(context, {.cells = {10 * context.size()}, .periodic = {true}, .reorder = false});
   const Space space;
   const auto u = grid.allocate<double>("u", 1);
   const auto v = grid.allocate<double>("v", 1);
@@ -109,7 +109,7 @@ TEST(HaloPortTimeout, ReportsAPeerThatGivesNoCredit) {
   const ShortTimeout milliseconds;
   const Context context(MPI_COMM_WORLD);
   const Width<1> width{{1, 0}};
-  const Grid<1> grid(context, {.cells = {10 * context.size()}, .periodic = {true}});
+  const Grid<1> grid(context, {.cells = {10 * context.size()}, .periodic = {true}, .reorder = false});
   const Space space;
   const auto u = grid.allocate<double>("u", width);
   HaloExchange halo(space, grid, {.width = width}, u);

@@ -27,7 +27,8 @@ TEST(MessageTags, AreGivenToOneObjectAtATime) {
 
 class Ring {
  public:
-  explicit Ring(const Context& context) : grid_(context, {.cells = {64}, .periodic = {true}}) {
+  explicit Ring(const Context& context)
+      : grid_(context, {.cells = {64}, .periodic = {true}, .reorder = false}) {
     MPI_Comm_rank(context.comm(), &rank_);
     MPI_Comm_size(context.comm(), &size_);
   }

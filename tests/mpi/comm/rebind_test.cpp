@@ -49,7 +49,8 @@ class Rebound : public testing::TestWithParam<std::optional<Transport>> {
   }
 
   const Context context_{MPI_COMM_WORLD};
-  const Grid<1> grid_{context_, {.cells = {own_cells * context_.size()}, .periodic = {true}}};
+  const Grid<1> grid_{context_,
+                      {.cells = {own_cells * context_.size()}, .periodic = {true}, .reorder = false}};
   double base_ = 0;
 };
 // Memory that peers can't map may come and go, too, where no transport is forced.
@@ -76,7 +77,7 @@ TEST_P(Rebound, ExchangeTheViewsThatTheyWereGivenLast) {
 
 TEST(RebindOfAHalo, TakesMemoryOfAnotherKind) {
   const Context context(MPI_COMM_WORLD);
-  const Grid<1> grid(context, {.cells = {own_cells * context.size()}, .periodic = {true}});
+  const Grid<1> grid(context, {.cells = {own_cells * context.size()}, .periodic = {true}, .reorder = false});
   const auto shared = grid.allocate<double>("shared", 1);
   const Line heap("heap", own_cells + 2);
   HaloExchange halo(Space(), grid, {.width = 1}, shared);
@@ -107,7 +108,8 @@ class RebindErrors : public testing::Test {
   }
 
   const Context context_{MPI_COMM_WORLD};
-  const Grid<1> grid_{context_, {.cells = {own_cells * context_.size()}, .periodic = {true}}};
+  const Grid<1> grid_{context_,
+                      {.cells = {own_cells * context_.size()}, .periodic = {true}, .reorder = false}};
   const bool is_last_ = context_.rank() == context_.size() - 1;
   decltype(std::declval<Grid<1>>().allocate<double>("", Width<1>(1))) u_ = grid_.allocate<double>("u", 1);
   HaloExchange halo_{Space(), grid_, {.width = 1}, u_};

@@ -58,7 +58,7 @@ TEST_P(Timeout, OfAnExchangeNamesTheLateRankAndTheEpochs) {
   const Context context(MPI_COMM_WORLD);
   if (is_refused(context, GetParam())) GTEST_SKIP() << "MPI refuses GPU memory";
   EXPECT_EQ(context.timeout().count(), std::stoi(short_timeout_ms));
-  const Grid<1> grid(context, {.cells = {10 * size_}, .periodic = {true}});
+  const Grid<1> grid(context, {.cells = {10 * size_}, .periodic = {true}, .reorder = false});
   const auto view = grid.allocate<double>("u", 1);
   HaloExchange halo(Space(), grid, {.width = 1, .transport = GetParam()}, view);
   for (int round = 0; round < 3; ++round) halo.exchange(Space(), view);
@@ -87,7 +87,7 @@ TEST_P(Timeout, OfAnExchangeNamesTheLateRankAndTheEpochs) {
 TEST_P(Timeout, OfAReductionNamesTheLateRank) {
   const Context context(MPI_COMM_WORLD);
   if (is_refused(context, GetParam())) GTEST_SKIP() << "MPI refuses GPU memory";
-  const Grid<1> grid(context, {.cells = {10 * size_}, .periodic = {true}});
+  const Grid<1> grid(context, {.cells = {10 * size_}, .periodic = {true}, .reorder = false});
   const auto view = grid.allocate<double>("u", 1);
   HaloExchange halo(Space(), grid, {.width = 1, .transport = GetParam()}, view);
   std::optional<Error> error;
@@ -108,7 +108,7 @@ TEST_P(Timeout, OfAReductionNamesTheLateRank) {
 TEST_P(Timeout, DoesNotCatchARankThatIsOnlyALittleLate) {
   const Context context(MPI_COMM_WORLD);
   if (is_refused(context, GetParam())) GTEST_SKIP() << "MPI refuses GPU memory";
-  const Grid<1> grid(context, {.cells = {10 * size_}, .periodic = {true}});
+  const Grid<1> grid(context, {.cells = {10 * size_}, .periodic = {true}, .reorder = false});
   const auto view = grid.allocate<double>("u", 1);
   HaloExchange halo(Space(), grid, {.width = 1, .transport = GetParam()}, view);
   const double begin = MPI_Wtime();

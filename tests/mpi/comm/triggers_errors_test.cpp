@@ -54,7 +54,7 @@ TEST_F(TriggersErrors, RefuseSizesOfOneRankOnAll) {
   // No rank has taken tags that another has not: messages of what is made next meet.
   using HostSpace = Kokkos::DefaultHostExecutionSpace;
   const CommandQueue queue(space_, context_, window_, CommandQueue::Options{});
-  const Grid<1> grid(context_, {.cells = {4 * context_.size()}, .periodic = {true}});
+  const Grid<1> grid(context_, {.cells = {4 * context_.size()}, .periodic = {true}, .reorder = false});
   const auto u = grid.allocate<double, Kokkos::LayoutRight, Kokkos::HostSpace>("u", 1);
   Kokkos::deep_copy(u, context_.rank());
   HaloExchange halo(HostSpace(), grid, {.width = 1, .transport = Transport::mpi_staged}, u);

@@ -64,6 +64,12 @@ record SELVAGE_PROFILE_FILE=profile.h5 SELVAGE_PROFILE_PARTS=off -- killed && fa
 record SELVAGE_PROFILE_FILE=profile.h5 SELVAGE_PROFILE_PARTS=off -- ring || fail "exit code $?: $(cat log)"
 "$checker" profile.h5 ring 2 1
 
+rm profile.h5
+record SELVAGE_PROFILE_FILE=profile.h5 SELVAGE_PROFILE_PARTS=missing -- ring || fail "exit code $?: $(cat log)"
+"$checker" profile.h5 ring 2 1
+grep -q '^libselvage_profile: no part is kept .*: missing/profile.h5.rank0: No such file or directory$' log || fail "no complaint: $(cat log)"
+[ "$(wc -l <log)" -eq 1 ] || fail "more than one line: $(cat log)"
+
 [ -n "$other_program" ] || exit 0
 rm -f profile.h5
 "$other_launcher" -n 2 env "LD_PRELOAD=$recorder" "SELVAGE_PROFILE_FILE=$work/profile.h5" "$other_program" ring \

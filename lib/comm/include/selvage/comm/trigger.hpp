@@ -36,8 +36,9 @@ class Window {
   Window(Window&&) noexcept;
   Window& operator=(Window&&) noexcept;
   /// Collective; kernels that use the Window must have ended. Completes all puts and gets of all ranks first, even if nobody
-  /// has called quiet() and if the CommandQueue or Triggers that started them are gone. Waits the context's timeout() at
-  /// most: transfers that aren't complete by then are abandoned with a message to ContextOptions::log, and their memory isn't freed.
+  /// has called quiet() and if the CommandQueue or Triggers that started them are gone. Waits the context's timeout() at most
+  /// for this rank's transfers, and once more for the other ranks to come here. Transfers that aren't complete by then are
+  /// abandoned with a message to ContextOptions::log, and their memory isn't freed.
   ~Window();
 
   /// This rank's part.
