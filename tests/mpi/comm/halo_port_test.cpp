@@ -1,7 +1,10 @@
 #include "halo_slabs.hpp"
 #include "thrown.hpp"
 
+#include <unistd.h>
+
 #include <string>
+#include <utility>
 
 namespace selvage::test {
 namespace {
@@ -190,6 +193,69 @@ void expect_many_steps(Sending sending) {
   int count = -1;
   Kokkos::deep_copy(count, wrong);
   EXPECT_EQ(on_all_ranks(count), 0);
+}
+
+/// Puts the boundary of the View with number 1.
+struct PutSecond {
+  HaloPort port;
+  std::int64_t cells;
+  KOKKOS_FUNCTION void operator()(const Member& team) const {
+    const auto launch = port.open(team);
+    HaloPort::Box box;
+    box.begin[0] = 1;
+    box.end[0] = 1 + cells;
+    static_cast<void>(launch.put(team, 1, box));
+    launch.close(team);
+  }
+};
+
+/// What comes between two exchanges of alternating Views must not let the later one overwrite ghosts that are still read.
+template <class Between>
+void expect_ghosts_kept(const Between& between) {
+  const Context context(MPI_COMM_WORLD);
+  const Space space;
+  const Grid<1> grid(context, {.cells = {10 * context.size()}, .periodic = {true}, .reorder = false});
+  const auto u = grid.allocate<double>("u", 1);
+  const auto v = grid.allocate<double>("v", 1);
+  HaloExchange halo(space, grid, {.ghost_reuse = GhostReuse::alternating}, u, v);
+  const auto set = [&](int turn) {
+    Kokkos::deep_copy(u, turn * 100 + context.rank());
+    Kokkos::deep_copy(v, turn * 100 + context.rank());
+  };
+  const auto first_ghost = [](const auto& view) {
+    return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view)(0);
+  };
+  const int before = (context.rank() + context.size() - 1) % context.size();
+  set(1);
+  const auto again = between(space, halo, u, v);
+  space.fence();
+  MPI_Barrier(MPI_COMM_WORLD);
+  const bool is_late = context.rank() % 2 == 1;
+  if (is_late) {
+    usleep(100'000);
+    EXPECT_EQ(first_ghost(again), 100 + before);
+  }
+  const auto owned = Kokkos::subview(again, std::pair{1, 11});
+  Kokkos::deep_copy(owned, 200 + context.rank());
+  halo.exchange(space, again);
+  EXPECT_EQ(first_ghost(again), 200 + before);
+}
+
+TEST(HaloPort, LetsAnExchangeAwaitThatItsGhostsAreRead) {
+  expect_ghosts_kept([](const Space& space, HaloExchange& halo, const auto& u, const auto& v) {
+    halo.exchange(space, u);
+    const HaloPort port = halo.device(space, u, v);
+    Kokkos::parallel_for("test::put", Policy(space, 1, team_size), PutSecond{port, 10});
+    halo.await(space, port);
+    return v;
+  });
+}
+TEST(HaloReduce, LetsAnExchangeAwaitThatItsGhostsAreRead) {
+  expect_ghosts_kept([](const Space& space, HaloExchange& halo, const auto& u, const auto& v) {
+    halo.exchange(space, u);
+    halo.reduce(space, ReduceOperation::sum, v);
+    return u;
+  });
 }
 
 TEST(HaloPort, MakesManyStepsInOneLaunch) {

@@ -98,6 +98,46 @@ class ListHalos : public ListForms {
   }
 };
 
+/// Whose neighbours are named make the same calls.
+TEST_P(ListHalos, GoOnTogetherAfterARebuildWhereverRanksHadBeen) {
+  if (GetParam().names_neighbours) return;
+  const int own = 10;
+  const std::vector<int> none;
+  const std::vector<int> two{1, 2};
+  const auto ids = on_device(two);
+  const auto after = on_device(std::vector<int>(2, (rank() + 1) % size()));
+  ListHalo halo(Space(), context_, own, on_device(none), on_device(none), options());
+  for (int round = 0; round < 6; ++round) {
+    // Rank 0 has ghosts of itself, and makes calls that the others don't.
+    const auto alone = on_device(rank() == 0 ? two : none);
+    halo.rebuild(Space(), own, alone, on_device(std::vector<int>(alone.extent(0), rank())));
+    const Scalars<double> of_itself("of itself", room(halo));
+    for (int call = 0; rank() == 0 && call < round % 4; ++call) halo.gather(Space(), of_itself.view);
+    halo.rebuild(Space(), own, ids, after);
+    const Scalars<double> x("x", own + 2);
+    for (int call = 0; call < 3; ++call) {
+      fill(x, rank(), own, call);
+      halo.gather(Space(), x.view);
+      x.to_host();
+      const int before = (rank() + size() - 1) % size();
+      EXPECT_EQ(x.image(own), value_of<double>(before, 1, 0, call)) << round;
+      EXPECT_EQ(x.image(own + 1), value_of<double>(before, 2, 0, call)) << round;
+    }
+    halo.check();
+  }
+}
+
+TEST_P(ListHalos, GatherFieldsWithoutComponents) {
+  const RandomLists now = lists(5);
+  ListHalo halo = make(now);
+  const Vectors<double, Right> nothing("nothing", room(halo), 0);
+  const Scalars<double> x("x", room(halo));
+  fill(x, rank(), now.of(rank()).owned, 1);
+  halo.gather(Space(), nothing.view);
+  halo.gather(Space(), x.view, nothing.view);
+  EXPECT_EQ(on_all_ranks(count_wrong(x, now, rank(), 1)), 0);
+}
+
 TEST_P(ListHalos, GatherEveryKindOfFieldThroughRebuilds) {
   ListHalo halo = make(lists(0));
   // Lists grow and shrink, and so do messages: more or fewer fields.

@@ -168,6 +168,36 @@ TEST_F(ListPorts, StandBesideGathers) {
   EXPECT_EQ(on_all_ranks(wrong), 0);
 }
 
+/// Rank 0 has ghosts of itself and makes launches that the others don't; where nobody has ghosts, nobody awaits any.
+TEST_F(ListPorts, BeginAnewWithEachList) {
+  const std::vector<int> none;
+  ListHalo halo(Space(), context_, 10, on_device(none), on_device(none), options());
+  for (int round = 0; round < 6; ++round) {
+    const std::vector<int> alone = rank() == 0 && round % 2 == 1 ? std::vector<int>{4} : none;
+    halo.rebuild(Space(), 10, on_device(alone), on_device(std::vector<int>(alone.size(), rank())));
+    const auto own = halo.device<Ghost>(Space());
+    for (int step = 0; step < (rank() == 0 ? 1 + round % 3 : round % 2); ++step) {
+      put(own, alone, step);
+      if (alone.empty()) {
+        Kokkos::parallel_for("leave", Policy(Space(), 3, threads), AwaitNothing{own});
+      } else {
+        EXPECT_EQ(count_wrong(take(own, 1), {{0, 4, 0}}, step), 0);
+      }
+    }
+    const std::vector<int> ids{0, 1, 2};
+    halo.rebuild(Space(), 10, on_device(ids), on_device(std::vector<int>(3, (rank() + 1) % size())));
+    const auto port = halo.device<Ghost>(Space());
+    const int before = (rank() + size() - 1) % size();
+    for (int step = 0; step < 4; ++step) {
+      put(port, ids, step);
+      EXPECT_EQ(count_wrong(take(port, 3), {{before, 0, 0}, {before, 1, 1}, {before, 2, 2}}, step), 0)
+          << round;
+    }
+    Space().fence();
+    halo.check();
+  }
+}
+
 TEST_F(ListPorts, SayThatNothingWasAwaited) {
   ListHalo halo = ring(context_);
   const auto port = halo.device<Ghost>(Space());

@@ -248,11 +248,11 @@ Step HaloPlan::begin(Executor& executor, std::uint64_t fields, bool reverse, boo
                 fmt::format("the exchange of epoch {} is still in flight: finish it first", epoch_));
   }
   if (fields == 0) throw Error(ErrorKind::usage, "name at least one View to exchange");
-  // Credits are needed for the first exchange, for the same View twice in a row, and for reductions, whose landing blocks are always
-  // the same.
-  guarded_ = reverse || epoch_ == 0 || (fields & previous_fields_) != 0;
+  // Credits are needed for the first exchange, for the same View twice in a row, for reductions, whose landing blocks are always
+  // the same, and beside ports, whose kernels put Views too. A reduction fills no ghosts: those from before it may still be read.
+  guarded_ = reverse || epoch_ == 0 || !ports_.empty() || (fields & previous_fields_) != 0;
   fields_in_flight_ = fields;
-  previous_fields_ = fields;
+  previous_fields_ = reverse ? previous_fields_ | fields : fields;
   ++epoch_;
   const Step step{executor, epoch_, fields, reverse, guarded_, at_once};
   error_.noting(*context_, [&] {

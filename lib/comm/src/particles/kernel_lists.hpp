@@ -15,9 +15,12 @@ class KernelListPath : public ListPath {
   virtual void connect_self(ListLink& self, Executor& executor) = 0;
   /// Enqueues what must be done before the fence of a rebuild.
   virtual void look_at_state(Executor& executor) = 0;
+  /// The epoch after the last one of kernels. Call it after that fence.
+  [[nodiscard]] virtual std::uint64_t following_epoch() const = 0;
   /// Call it after each rebuild, when all ranges are known, and after a fence.
   /// \param with_self  whether this path also carries the link from this rank to itself
-  virtual void take_lists(bool with_self, Executor& executor) = 0;
+  /// \param epoch  of the rebuild; not before following_epoch(), and the same at both ends of a link
+  virtual void take_lists(bool with_self, std::uint64_t epoch, Executor& executor) = 0;
   /// Enqueues the rest of an operation after start(): its second half, or both halves in one kernel.
   virtual void take(const ListStep& step) = 0;
   virtual void exchange(const ListStep& step) = 0;

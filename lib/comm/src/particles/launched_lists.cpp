@@ -37,16 +37,15 @@ void LaunchedLists::look_at_state(Executor& executor) {
   if (fault_ != nullptr) state_.start_to_host(executor);
 }
 
-/// A rebuild counts as an epoch too, so that epochs equal those of the plan as long as no graph is replayed.
-void LaunchedLists::take_lists(bool with_self, Executor& executor) {
+/// A rebuild counts as an epoch too.
+void LaunchedLists::take_lists(bool with_self, std::uint64_t epoch, Executor& executor) {
   if (fault_ == nullptr) {
     fault_memory_ = executor.allocate_staging(sizeof(ListFault));
     fault_ = new (fault_memory_.data) ListFault();
     *state_.reserve<ListState>(1, executor) = {};
   }
   check();
-  // Replays of graphs may have advanced the epoch since the host read it last.
-  epoch_ = ++state_.host<ListState>()->epoch;
+  epoch_ = state_.host<ListState>()->epoch = epoch;
   state_.to_kernels(executor);
   with_self_ = with_self;
   upload(executor);

@@ -19,7 +19,11 @@ class LaunchedLists : public KernelListPath {
  public:
   void connect_self(ListLink& self, Executor& executor) override;
   void look_at_state(Executor& executor) override;
-  void take_lists(bool with_self, Executor& executor) override;
+  [[nodiscard]] std::uint64_t following_epoch() const override {
+    // Replays of graphs may have advanced the epoch since the host read it last.
+    return fault_ == nullptr ? 1 : state_.host<ListState>()->epoch + 1;
+  }
+  void take_lists(bool with_self, std::uint64_t epoch, Executor& executor) override;
 
   void start(const ListStep& step) override {
     if (!step.moves_particles()) return words_->start(step);

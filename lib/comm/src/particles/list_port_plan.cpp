@@ -1,5 +1,6 @@
 #include "list_port_plan.hpp"
 
+#include "gpu/device.hpp"
 #include "links/mailbox.hpp"
 #include "runtime/cards.hpp"
 #include "runtime/kokkos_runtime.hpp"
@@ -38,12 +39,13 @@ ListPortTable ListPortPlan::open(std::span<const std::unique_ptr<ListLink>> link
   for (const auto& link : links) {
     if (link->in.count > 0 || link->out.count > 0) served.push_back(link.get());
   }
+  begin_epochs(served.size(), executor);
   upload(served, swap_cards(served, element_bytes), executor);
   const auto timeout = std::chrono::duration_cast<std::chrono::nanoseconds>(context_.timeout());
   return {.peers = peers_.kernels<ListPortPeer>(),
           .peer_count = static_cast<int>(served.size()),
           .places = places_.reserve<ListPortPlace>(static_cast<std::size_t>(index.entries), executor),
-          .arrived = reinterpret_cast<const Flag*>(arrived_memory_.data),
+          .arrived = arrived(),
           .ghosts = ghost_memory_.data,
           .to_odd_epochs = to_odd_epochs_,
           .state = state_.kernels<ListPortState>(),
@@ -55,9 +57,7 @@ void ListPortPlan::reserve(const ListIndex& index, std::size_t element_bytes, Ex
   if (fault_ == nullptr) {
     fault_memory_ = executor.allocate_staging(sizeof(ListPortFault));
     fault_ = new (fault_memory_.data) ListPortFault();
-    *state_.reserve<ListPortState>(1, executor) = {};
-    state_.to_kernels(executor);
-    const std::size_t flags = static_cast<std::size_t>(context_.size()) * sizeof(Flag);
+    const std::size_t flags = 2 * static_cast<std::size_t>(context_.size()) * sizeof(Flag);
     NamedBuffer arrived = allocate_named(context_, executor, flags);
     arrived_memory_ = std::move(arrived.buffer);
     arrived_ = arrived.range;
@@ -72,12 +72,32 @@ void ListPortPlan::reserve(const ListIndex& index, std::size_t element_bytes, Ex
   ghosts_ = ghosts.range;
 }
 
+/// Ranks that share ghosts from now on may have made other launches before, so all begin at epoch 0 again. Kernels of the last table
+/// may still set the flags of that; those before have ended, because their ranks have opened the last table, or rebuilt the list, after
+/// them. So there are two sets of flags. They are zero before any rank learns where they are.
+void ListPortPlan::begin_epochs(std::size_t served, Executor& executor) {
+  first_flag_ = first_flag_ == 0 ? static_cast<std::size_t>(context_.size()) : 0;
+  const std::vector<Flag> zeros(served);
+  const std::size_t bytes = served * sizeof(Flag);
+  if (on_host_) {
+    std::copy_n(zeros.data(), served, arrived());
+  } else if (bytes > 0) {
+    copy_device_bytes(arrived(), zeros.data(), bytes);
+  }
+  *state_.reserve<ListPortState>(1, executor) = {};
+  state_.to_kernels(executor);
+}
+
+Flag* ListPortPlan::arrived() const {
+  return reinterpret_cast<Flag*>(arrived_memory_.data) + first_flag_;
+}
+
 /// Flags are indexed by row, so kernels find them without a table.
 ListPortPlan::Card ListPortPlan::card_for(const ListLink& link, std::size_t row,
                                           std::size_t element_bytes) const {
   Card card{ghosts_, to_odd_epochs_, arrived_, static_cast<std::int64_t>(element_bytes)};
   card.ghosts.offset += static_cast<std::uint64_t>(link.in.first) * element_bytes;
-  card.arrived.offset += row * sizeof(Flag);
+  card.arrived.offset += (first_flag_ + row) * sizeof(Flag);
   return card;
 }
 
@@ -108,8 +128,7 @@ void ListPortPlan::upload(std::span<const ListLink* const> served, std::span<con
     const auto offset = served[i]->in.first * cards[i].element_bytes;
     peers[i] = {.ghosts = is_self ? ghost_memory_.data + offset : map(cards[i].ghosts),
                 .to_odd_epochs = cards[i].to_odd_epochs,
-                .arrived = is_self ? reinterpret_cast<Flag*>(arrived_memory_.data) + i
-                                   : reinterpret_cast<Flag*>(map(cards[i].arrived)),
+                .arrived = is_self ? arrived() + i : reinterpret_cast<Flag*>(map(cards[i].arrived)),
                 .first_entry = served[i]->out.first,
                 .entries = served[i]->out.count,
                 .rank = served[i]->rank};

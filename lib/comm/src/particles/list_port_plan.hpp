@@ -45,6 +45,8 @@ class ListPortPlan {
   };
 
   void reserve(const ListIndex& index, std::size_t element_bytes, Executor& executor);
+  void begin_epochs(std::size_t served, Executor& executor);
+  [[nodiscard]] Flag* arrived() const;
   [[nodiscard]] Card card_for(const ListLink& link, std::size_t row, std::size_t element_bytes) const;
   [[nodiscard]] std::vector<Card> swap_cards(std::span<const ListLink* const> served,
                                              std::size_t element_bytes) const;
@@ -56,8 +58,9 @@ class ListPortPlan {
   bool on_host_;
   std::vector<Buffer> memory_;  ///< ghosts and flags of this rank, old ones too: graphs may still name them
   std::vector<std::shared_ptr<void>> mappings_;  ///< of others'
-  Buffer arrived_memory_;
+  Buffer arrived_memory_;                        ///< two sets of flags, by rank
   SharedRange arrived_;
+  std::size_t first_flag_ = 0;  ///< of the set of the present table
   Buffer ghost_memory_;
   SharedRange ghosts_;
   std::int64_t to_odd_epochs_ = 0;

@@ -27,19 +27,25 @@ void ListPlan::rebuild(Executor& executor, const ListSource& source, std::int64_
     take_over(grouped, owned);
     swap_counts(executor);
   } else {
-    context_->all_or_none(fmt::format("a rebuild of a {}", name()),
-                          [&] { grouped = group(executor, source, owned); });
-    take_over(grouped, owned);
-    try {
+    error_.noting(*context_, [&] {
+      // Ranks that shared no ghosts may have made other calls, and may share some now: all go on with the same epoch.
+      const std::int64_t latest = context_->largest_or_none(fmt::format("a rebuild of a {}", name()), [&] {
+        grouped = group(executor, source, owned);
+        return static_cast<std::int64_t>(
+            std::max(epoch_, kernels_ == nullptr ? 0 : kernels_->following_epoch()));
+      });
+      epoch_ = static_cast<std::uint64_t>(latest);
+      take_over(grouped, owned);
       find_senders(executor, grouped);
-    } catch (const Error& error) {
-      error_.note(*context_, error);
-      throw;
-    }
+    });
   }
   place_arrivals();
-  if (kernels_ != nullptr)
-    error_.noting(*context_, [&] { kernels_->take_lists(runs_in_kernels(), executor); });
+  if (kernels_ != nullptr) {
+    error_.noting(*context_, [&] {
+      kernels_->take_lists(runs_in_kernels(), has_neighbours_ ? kernels_->following_epoch() : epoch_,
+                           executor);
+    });
+  }
 }
 
 void ListPlan::require_countable(const ListSource& source, std::int64_t owned) const {

@@ -25,7 +25,7 @@ class QueueLists final : public LaunchedLists {
   ~QueueLists() override;
 
   void connect(std::span<ListLink* const> links, Executor& executor) override;
-  void take_lists(bool with_self, Executor& executor) override;
+  void take_lists(bool with_self, std::uint64_t epoch, Executor& executor) override;
   void fail(const ListStep& step) override;
   void check() const override {
     rings_->check();
@@ -111,9 +111,9 @@ void QueueLists::wait_until_idle() {
 }
 
 /// Call it after a fence. A rank that has received has also sent, so the rings are empty; the last messages may not be complete yet.
-void QueueLists::take_lists(bool with_self, Executor& executor) {
+void QueueLists::take_lists(bool with_self, std::uint64_t epoch, Executor& executor) {
   wait_until_idle();
-  LaunchedLists::take_lists(with_self, executor);
+  LaunchedLists::take_lists(with_self, epoch, executor);
   for (Peer& peer : peers_) {
     if (is_self(peer)) continue;
     // Publishes to later kernels: no earlier message is underway. The proxy, which writes these words, is idle.

@@ -108,8 +108,7 @@ void Receiver::land(const TransferHeader& header, int rank) {
   std::byte* target = window.local.data + header.offset;
   if (header.is_inline != 0) {
     if (header.bytes > 0) std::memcpy(target, header.payload.data(), header.bytes);
-    release_arrival(answer);
-    return acknowledge(answer);
+    return deliver(answer);
   }
   answer.stage = Stage::landing;
   if (window.staged[rank]) {
@@ -121,13 +120,16 @@ void Receiver::land(const TransferHeader& header, int rank) {
             "MPI_Irecv");
 }
 
-void Receiver::unstage(Answer& answer) {
+/// The put is over when its arrival word is written, which on a GPU is later.
+void Receiver::deliver(Answer& answer) {
   const WindowState& window = *answer.window;
   Copier& copier = copier_for(window.memory);
-  copier.copy(window.local.data + answer.header.offset, answer.staging.data(), answer.header.bytes);
-  answer.stage = Stage::unstaging;
+  if (!answer.staging.empty())
+    copier.copy(window.local.data + answer.header.offset, answer.staging.data(), answer.header.bytes);
+  answer.stage = Stage::delivering;
   release_arrival(answer);
   answer.copy_ticket = copier.mark();
+  if (copier.has_done(answer.copy_ticket)) acknowledge(answer);
 }
 
 /// Publishes to this rank's kernels: the bytes that were put.
@@ -185,14 +187,9 @@ bool Receiver::advance(Answer& answer) {
   switch (answer.stage) {
     case Stage::landing:
       if (!is_received_or_sent(answer)) return false;
-      if (!answer.staging.empty()) {
-        unstage(answer);
-      } else {
-        release_arrival(answer);
-        acknowledge(answer);
-      }
+      deliver(answer);
       return true;
-    case Stage::unstaging:
+    case Stage::delivering:
       if (!is_copied()) return false;
       acknowledge(answer);
       return true;

@@ -24,7 +24,7 @@ class Receiver final : public Pollable {
   /// What is left to do for a header that has arrived.
   enum class Stage {
     landing,    ///< receives the payload of a put
-    unstaging,  ///< copies it from the staging memory to the window
+    delivering,  ///< copies it from the staging memory to the window, if there, and writes the arrival word
     staging,    ///< copies the payload of a get from the window
     waiting,    ///< waits for an earlier answer to the same rank
     sending     ///< sends the last message
@@ -48,7 +48,7 @@ class Receiver final : public Pollable {
   [[nodiscard]] Answer& begin_answer(const TransferHeader& header, int rank);
   void release_arrival(const Answer& answer);
   void acknowledge(Answer& answer);
-  void unstage(Answer& answer);
+  void deliver(Answer& answer);
   /// Payloads of gets are matched in the order of their headers.
   void send_in_order(Answer& answer);
   [[nodiscard]] bool is_received_or_sent(Answer& answer);

@@ -164,37 +164,42 @@ std::string ContextState::describe_missing(std::string_view operation) {
   return fmt::format("rank {} in {} (no answer)", fmt::join(silent, ", rank "), operation);
 }
 
-void ContextState::agree(const std::optional<Error>& failure, std::string_view operation) {
+std::int64_t ContextState::agree(const std::optional<Error>& failure, std::string_view operation,
+                                 std::int64_t number) {
   enter_collective();
-  vote(failure, operation, "errors");
+  return vote(failure, operation, "errors", number);
 }
 
 /// Comes before whatever ranks exchange, because it has the same length in all calls: MPI ends the job where lengths differ.
-void ContextState::vote(const std::optional<Error>& failure, std::string_view operation,
-                        std::string_view exchanged) {
+std::int64_t ContextState::vote(const std::optional<Error>& failure, std::string_view operation,
+                                std::string_view exchanged, std::int64_t own) {
+  // The smallest of an inverse is the inverse of the largest.
   struct Vote {
-    int failed_rank;  ///< lowest of all; as many as there are for none
-    int has_failed;
-    int call;
-    int inverse;  ///< of the call's number: its smallest is the largest call's
+    std::int64_t failed_rank;  ///< lowest of all; as many as there are for none
+    std::int64_t has_failed;
+    std::int64_t call;
+    std::int64_t inverse_call;
+    std::int64_t inverse_own;
   };
-  constexpr int numbers = sizeof(Vote) / sizeof(int);
+  constexpr int numbers = sizeof(Vote) / sizeof(std::int64_t);
   struct Votes {
     Vote mine;
     Vote lowest;
   };
   const std::string call = call_text(operation, exchanged);
-  const int number = number_of(call);
-  auto votes = std::make_unique<Votes>(
-      Votes{{failure ? rank_ : size_, failure ? 1 : 0, number, ~number}, {size_, 0, number, ~number}});
+  const std::int64_t number = number_of(call);
+  auto votes = std::make_unique<Votes>();
+  votes->mine = {failure ? rank_ : size_, failure ? 1 : 0, number, ~number, ~own};
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallreduce(&votes->mine, &votes->lowest, numbers, MPI_INT, MPI_MIN, comm_, &request),
+  check_mpi(MPI_Iallreduce(&votes->mine, &votes->lowest, numbers, MPI_INT64_T, MPI_MIN, comm_, &request),
             "MPI_Iallreduce");
   wait_collective(request, votes, operation);
   const Vote& lowest = votes->lowest;
-  if (lowest.call != ~lowest.inverse) throw_different_calls(call, operation);
-  if (lowest.failed_rank < size_)
-    throw_failure_of(lowest.failed_rank, lowest.has_failed != 0, failure, operation);
+  if (lowest.call != ~lowest.inverse_call) throw_different_calls(call, operation);
+  if (lowest.failed_rank < size_) {
+    throw_failure_of(static_cast<int>(lowest.failed_rank), lowest.has_failed != 0, failure, operation);
+  }
+  return ~lowest.inverse_own;
 }
 
 /// The next collective calls of these ranks would not match: MPI would abort or wait forever.
@@ -285,9 +290,18 @@ bool ContextState::completes_within(std::chrono::milliseconds longest, MPI_Reque
 }
 
 void ContextState::all_or_none(std::string_view operation, const std::function<void()>& step) {
-  std::optional<Error> failure;
-  try {
+  static_cast<void>(largest_or_none(operation, [&] {
     step();
+    return std::int64_t{0};
+  }));
+}
+
+std::int64_t ContextState::largest_or_none(std::string_view operation,
+                                           const std::function<std::int64_t()>& step) {
+  std::optional<Error> failure;
+  std::int64_t number = 0;
+  try {
+    number = step();
   } catch (const Error& error) {
     // After a timeout the other ranks can't be expected to agree in time.
     if (error.kind() == ErrorKind::timeout) throw;
@@ -298,7 +312,7 @@ void ContextState::all_or_none(std::string_view operation, const std::function<v
   } catch (...) {
     failure = Error(ErrorKind::unsupported, fmt::format("{}: {}", operation, text_of_other));
   }
-  agree(failure, operation);
+  return agree(failure, operation, number);
 }
 
 std::vector<ContextState::Extremes> ContextState::extremes(const std::vector<int>& values,

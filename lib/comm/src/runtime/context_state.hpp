@@ -133,9 +133,14 @@ class ContextState {
   /// Collective: every rank says whether it failed; when any did, all throw the error of the lowest rank
   /// that did, and where not all did, its number.
   /// \param operation  names the collective in a timeout; ranks in different ones throw Error{usage} that names both
-  void agree(const std::optional<Error>& failure, std::string_view operation);
+  /// \return the largest `number` of all ranks
+  std::int64_t agree(const std::optional<Error>& failure, std::string_view operation,
+                     std::int64_t number = 0);
   /// Runs `step`, then calls agree() with its error, if any.
   void all_or_none(std::string_view operation, const std::function<void()>& step);
+  /// The same, with the number that `step` returns.
+  [[nodiscard]] std::int64_t largest_or_none(std::string_view operation,
+                                             const std::function<std::int64_t()>& step);
 
   /// A barrier for destructors: waits for the other ranks for at most a second, and never
   /// throws. Does nothing while an exception unwinds or after MPI_Finalize.
@@ -198,7 +203,8 @@ class ContextState {
   [[nodiscard]] bool all_part_in_order() noexcept;
   template <class Buffers>
   void wait_collective(MPI_Request& request, std::unique_ptr<Buffers>& buffers, std::string_view operation);
-  void vote(const std::optional<Error>& failure, std::string_view operation, std::string_view exchanged);
+  std::int64_t vote(const std::optional<Error>& failure, std::string_view operation,
+                    std::string_view exchanged, std::int64_t own = 0);
   template <class T>
   [[nodiscard]] std::vector<T> all_gather(const T& mine, std::string_view operation);
   [[noreturn]] void throw_different_calls(std::string_view call, std::string_view operation);

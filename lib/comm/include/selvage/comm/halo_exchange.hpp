@@ -130,7 +130,8 @@ class HaloExchange {
 
   /// The handle for kernels that send their own boundary; see HaloPort. Collective: make it once and keep it.
   /// Launch the kernels of one port on one execution space instance, one after the other; exchange() may be called between two
-  /// launches.
+  /// launches. With GhostReuse::alternating the ghosts that it brings must not be in use any more when the next launch puts the same
+  /// View.
   /// \param views  numbered from 0 in this order; with GhostReuse::alternating, those that alternate
   /// \throws Error{unsupported} for a grid of boxes, see Grid::has_process_grid(); where a neighbour's memory can't be mapped and the
   ///         proxy has no thread to reach it: no MPI_THREAD_MULTIPLE, SELVAGE_PROXY=caller, or ContextOptions::service_threads

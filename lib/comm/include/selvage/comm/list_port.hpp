@@ -12,7 +12,7 @@
 namespace selvage {
 
 /// The handle through which a kernel sends its own particles and reads its ghosts: ListHalo::device() makes it, kernels
-/// copy it. Small, trivially copyable, and valid until the list's next rebuild().
+/// copy it. Small, trivially copyable, and valid until the list's next rebuild() or device().
 ///
 /// Triggered operations in direct form (LeBeane, thesis ch. 6), for lists: the put is fused into the kernel that computes
 /// the particles, and the trigger into the kernel that needs the ghosts. Ghosts lie where the peers' kernels store them,

@@ -37,6 +37,8 @@ __global__ void __launch_bounds__(run_threads_per_block) put_runs_kernel(PutProg
   }
   if (blockIdx.x < program.copies.chunk_count)
     put_chunk_of_runs(program, program.copies.chunks[blockIdx.x], epoch);
+  // Where nothing is put, nothing else keeps thread 0 from passing the epoch on before all threads have read it.
+  if (program.copies.chunk_count == 0) __syncthreads();
   if (threadIdx.x == 0 && is_last_of(signals.state->blocks_done, gridDim.x)) signals.state->epoch = epoch;
 }
 

@@ -104,6 +104,8 @@ __host__ __device__ std::uint32_t put_blocks(const PeerProgram& put) {
 
 __device__ void put_block(const PeerProgram& program, std::uint64_t epoch) {
   if (blockIdx.x == 0) give_credits(program, epoch);
+  // Where nothing is put, nothing else keeps the last thread from passing the epoch on before all threads have read it.
+  if (program.chunk_count == 0) __syncthreads();
   if (blockIdx.x < program.chunk_count) put_chunk(program, program.chunks[blockIdx.x], epoch);
 }
 

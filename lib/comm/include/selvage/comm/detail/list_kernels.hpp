@@ -42,6 +42,7 @@ KOKKOS_INLINE_FUNCTION ListShare share_of_team(int team, std::int64_t per_team, 
 template <class Team, class Function>
 KOKKOS_INLINE_FUNCTION void for_each_item(const Team& team, const ListShare& share, int components,
                                           const Function& function) {
+  if (share.begin >= share.end) return;
   const std::int64_t first = share.begin / components;
   const auto skipped = static_cast<std::uint32_t>(share.begin - first * components);
   const auto per_particle = static_cast<std::uint32_t>(components);
