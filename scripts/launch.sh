@@ -63,9 +63,10 @@ map_step() {
   local map=("$topo" map --traffic "$profile" --fabric "$fabric" --output "$placed.json")
   case $fabric in
     job) launch "$hosts" "${map[@]}" ;;
-    slurm:*)
-      "${map[@]}" --nodes "$(sort -u "$hosts" | paste -sd,)" \
-        --slots-per-host "$(sort "$hosts" | uniq -c | sort -n | awk 'END { print $1 }')"
+    slurm:* | scontrol)
+      # In the order of the ranks, each with as many slots as it has ranks.
+      "${map[@]}" --nodes "$(awk '!seen[$1]++ { print $1 }' "$hosts" | paste -sd,)" \
+        --slots-per-host "$(awk '{ if (!seen[$1]++) order[++n] = $1 } END { for (i = 1; i <= n; ++i) print seen[order[i]] }' "$hosts" | paste -sd,)"
       ;;
     *) "${map[@]}" ;;
   esac

@@ -208,11 +208,11 @@ test_arbitrary_hostfiles() {
 write_mapper() {
   cat >"$work/mapper" <<'EOF'
 #!/usr/bin/env bash
-# map --traffic PROFILE --fabric slurm:FILE --output JSON --nodes LIST --slots-per-host N
+# map --traffic PROFILE --fabric slurm:FILE --output JSON --nodes LIST --slots-per-host N,...
 # rankfile --placement JSON --format slurm --output FILE
 case "$1 $2 $4 $6" in
   "map --traffic --fabric --output")
-    [ -e "$3" ] && [ "${9}" = n0,n1,n2,n3 ] && [ "${11}" = 2 ] && echo backwards >"$7"
+    [ -e "$3" ] && [ "${9}" = n0,n1,n2,n3 ] && [ "${11}" = 2,2,2,2 ] && echo backwards >"$7"
     ;;
   "rankfile --placement --format --output")
     [ "$(cat "$3")" = backwards ] && printf '%s\n' n3 n3 n2 n2 n1 n1 n0 n0 >"$7"

@@ -43,7 +43,7 @@ cat >"$WORK/spooled"
 -n 8
 -R "span[ptile=4]"
 -W 10' ] || refuse "asked for $(grep '^#BSUB' "$WORK/spooled")"
-exec env LSB_JOBID=18 "LS_SUBCWD=$PWD" "LSB_MCPU_HOSTS=n0 4 n1 4" bash "$WORK/spooled"
+exec env LSB_JOBID=18 "LS_SUBCWD=$PWD" "LSB_MCPU_HOSTS=${HOSTS:-n0 4 n1 4}" bash "$WORK/spooled"
 EOF
 
 fake flux <<'EOF'
@@ -65,6 +65,11 @@ case $* in
     ;;
   *) refuse "called with '$*'" ;;
 esac
+EOF
+
+fake scontrol <<'EOF'
+[ "$*" = "show topology" ] || refuse "called with '$*'"
+echo "SwitchName=leaf Level=0 LinkSpeed=1 Nodes=n[0-2]"
 EOF
 
 # Open MPI's arguments, as launch.sh has them: kept, and what is left is started here.
@@ -125,6 +130,13 @@ for system in pbs lsf flux; do
   code=0
   submit "$system" plan >log 2>&1 || code=$?
   if [ "$code" -ne 2 ] || ! grep -q "the step is profile, map or production, not 'plan'" log; then fail "$system: plan ended with $code"; fi
+done
+
+# As many ranks as the job has on each host, whoever tells the switches.
+for fabric in "slurm:$work/topology.conf" scontrol; do
+  settings+=(SELVAGE_FABRIC="$fabric")
+  HOSTS="n1 6 n0 2" submit lsf map >log 2>&1 || fail "uneven hosts, $fabric: $(tail -n 15 log)"
+  [ "$(sort lsf/placed-18 | uniq -c | xargs)" = "2 n0 6 n1" ] || fail "uneven hosts, $fabric: ranks on $(xargs <lsf/placed-18)"
 done
 [ "$failures" -eq 0 ] || exit 1
 echo "passed"

@@ -31,6 +31,19 @@ void refuse_nodes(const FabricOptions& options) {
               "--nodes chooses from a topology.conf: it needs --fabric slurm:FILE or scontrol");
 }
 
+SlurmTopologyOptions slurm_options(const FabricOptions& options, const std::string& nodes) {
+  SlurmTopologyOptions made{
+      .slots_per_host = options.slots_per_host.front(), .slots = {}, .nodes = nodes, .costs = {}};
+  if (options.slots_per_host.size() > 1) made.slots = options.slots_per_host;
+  return made;
+}
+
+int slots_of_all_hosts(const FabricOptions& options) {
+  if (options.slots_per_host.size() == 1) return options.slots_per_host.front();
+  throw Error(ErrorKind::usage,
+              "--slots-per-host with a number per host needs --fabric slurm:FILE or scontrol");
+}
+
 /// Rank 0 alone asks Slurm. \return nothing, said on standard error, where Slurm tells nothing of use
 std::optional<Fabric> fabric_from_scontrol(const FabricOptions& options) {
   const std::string nodes =
@@ -39,8 +52,7 @@ std::optional<Fabric> fabric_from_scontrol(const FabricOptions& options) {
   std::string why = printed.text;
   try {
     if (printed.is_there)
-      return fabric_from_slurm(printed.text, "scontrol show topology",
-                               {.slots_per_host = options.slots_per_host, .nodes = nodes, .costs = {}});
+      return fabric_from_slurm(printed.text, "scontrol show topology", slurm_options(options, nodes));
   } catch (const Error& error) {
     why = error.message();
   }
@@ -68,8 +80,7 @@ FoundFabric fabric_from_scontrol_or_job(const FabricOptions& options) {
 Fabric fabric_without_machine(const FabricOptions& options, int ranks) {
   if (options.fabric.starts_with(slurm_prefix)) {
     const std::string path = options.fabric.substr(slurm_prefix.size());
-    return fabric_from_slurm(read_text_file(path), path,
-                             {.slots_per_host = options.slots_per_host, .nodes = options.nodes, .costs = {}});
+    return fabric_from_slurm(read_text_file(path), path, slurm_options(options, options.nodes));
   }
   if (options.fabric.starts_with(scotch_prefix)) {
     const std::string path = options.fabric.substr(scotch_prefix.size());
@@ -80,13 +91,19 @@ Fabric fabric_without_machine(const FabricOptions& options, int ranks) {
                               parse_link_metric(options.metric));
   }
   SimulatedFabric simulated = simulated_fabric_named(options.fabric);
-  simulated.slots_per_host = options.slots_per_host;
-  simulated.hosts = std::max(1, (ranks + options.slots_per_host - 1) / options.slots_per_host);
+  simulated.slots_per_host = slots_of_all_hosts(options);
+  simulated.hosts = std::max(1, (ranks + simulated.slots_per_host - 1) / simulated.slots_per_host);
   simulated.seed = options.seed;
   return simulated_fabric(simulated);
 }
 
 }  // namespace
+
+std::string file_of(const FabricOptions& options) {
+  for (const std::string_view prefix : {slurm_prefix, scotch_prefix, probed_prefix, machine_prefix})
+    if (options.fabric.starts_with(prefix)) return options.fabric.substr(prefix.size());
+  return {};
+}
 
 std::optional<FoundFabric> fabric_found_together(const FabricOptions& options) {
   if (options.fabric == "scontrol") return fabric_from_scontrol_or_job(options);

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace selvage::topo::tool {
 
@@ -12,8 +13,8 @@ struct FabricOptions {
   std::string fabric = "job";
   std::string nodes;
   std::string metric = "time";
-  std::string probes;  ///< a file; empty: the one that `probe --save` writes, if it is there
-  int slots_per_host = 4;
+  std::string probes;                  ///< a file; empty: the one that `probe --save` writes, if it is there
+  std::vector<int> slots_per_host{4};  ///< of all hosts, or of each
   std::uint64_t seed = 1;
 };
 
@@ -25,6 +26,9 @@ inline constexpr const char* fabric_help =
     "scontrol show topology printed), scotch:FILE (.tgt), probed:FILE (of probe --output), or a simulated "
     "one: flat, fat-tree, dragonfly, torus, each also with "
     "-fragmented, or pcie-tree";
+
+/// The file that --fabric names, such as that of slurm:FILE; empty for none.
+[[nodiscard]] std::string file_of(const FabricOptions& options);
 
 /// A fabric, and the machine that it was made from, if it was.
 struct FoundFabric {

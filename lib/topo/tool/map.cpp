@@ -1,6 +1,7 @@
 #include "command.hpp"
 #include "fabric_option.hpp"
 #include "number_option.hpp"
+#include "output_option.hpp"
 #include "text/text_file.hpp"
 #include "traffic_option.hpp"
 
@@ -215,6 +216,8 @@ std::string map(const MapOptions& options, bool speaks) {
   // The machine is found by all ranks together, before the first one alone goes on: what it reads may be of its host only.
   std::optional<FoundFabric> found = fabric_found_together(options.fabric);
   if (!speaks) return "";
+  require_another_file(options.output,
+                       {options.traffic.traffic, options.fabric.probes, file_of(options.fabric)});
   if (!options.output.empty()) check_writable(options.output);
   const Pattern pattern = traffic_of(options.traffic);
   if (!found) found = fabric_named(options.fabric, pattern.traffic.rank_count());
@@ -255,11 +258,15 @@ Work declare_map(CLI::App& app) {
                  "Place in three phases, each by a method: hosts by all traffic, cores by host traffic, GPUs "
                  "by device traffic, such as "
                  "portfolio,portfolio,default");
-  app.add_option("--nodes", options->fabric.nodes,
-                 "The job's hosts in topology.conf or of scontrol, such as n[0-3]; without it, all, or "
-                 "SLURM_JOB_NODELIST");
-  app.add_option("--slots-per-host", options->fabric.slots_per_host,
-                 "GPUs per host, where the fabric doesn't say")
+  app.add_option(
+      "--nodes", options->fabric.nodes,
+      "The job's hosts in topology.conf or of scontrol, such as n[0-3]; without it, all of a file, "
+      "and of scontrol those of SLURM_JOB_NODELIST");
+  app.add_option(
+         "--slots-per-host", options->fabric.slots_per_host,
+         "GPUs per host, where the fabric doesn't say; for Slurm's also a number for each host, such as "
+         "4,4,2")
+      ->delimiter(',')
       ->transform(whole_number_from(1, Fabric::max_slots))
       ->capture_default_str();
   app.add_option("--grid", options->traffic.grid, "The process grid of the ranks, such as 8x8x8, for blocks");

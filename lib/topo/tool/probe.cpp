@@ -65,6 +65,12 @@ std::string measured(const ProbeOptions& options, bool speaks) {
   if (!can_write({options.output, settings}, speaks)) return "";
   const Probes probes = probe(MPI_COMM_WORLD, {.with_gpus = !options.without_gpus});
   if (!speaks) return "";
+  if (options.saves && probes.pairs.empty() && !probes.gpus.is_known()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("one rank and no GPUs have no links to save, and '{}' is left as it is: "
+                            "start probe --save with the ranks of a job",
+                            settings));
+  }
   for (const std::string& path : {options.output, settings}) {
     if (!path.empty()) write_text_file(path, to_json(probes) + '\n');
   }

@@ -29,19 +29,27 @@ struct Totals {
   Amount host;
   Amount device;
 };
+std::uint64_t sum_of(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum))
+    throw Error(ErrorKind::input, "the profile's bytes or messages pass 64 bits when they are added up");
+  return sum;
+}
+
 Totals totals_of(const Traffic& traffic) {
   Totals totals;
+  const auto add = [](Amount& total, const Amount& one) {
+    total = {.bytes = sum_of(total.bytes, one.bytes), .messages = sum_of(total.messages, one.messages)};
+  };
   for (const TrafficEntry& entry : traffic.entries()) {
-    totals.host.bytes += entry.host.bytes;
-    totals.host.messages += entry.host.messages;
-    totals.device.bytes += entry.device.bytes;
-    totals.device.messages += entry.device.messages;
+    add(totals.host, entry.host);
+    add(totals.device, entry.device);
   }
   return totals;
 }
 
 std::uint64_t bytes_of(const TrafficEntry& entry) {
-  return entry.host.bytes + entry.device.bytes;
+  return sum_of(entry.host.bytes, entry.device.bytes);
 }
 
 /// Those that send most, at most so many.

@@ -1,4 +1,5 @@
 #include "command.hpp"
+#include "output_option.hpp"
 #include "text/text_file.hpp"
 
 #include <selvage/error.hpp>
@@ -51,6 +52,7 @@ std::string rankfile(const RankfileOptions& options, bool speaks) {
   if (!speaks) return "";
   const PlacementPlan plan = plan_from_json(read_text_file(options.placement), options.placement);
   const std::string text = written(options.format, plan);
+  require_another_file(options.output, {options.placement});
   if (!options.output.empty()) write_text_file(options.output, text);
   if (options.as_json) {
     return nlohmann::ordered_json{{"format", options.format}, {"ranks", plan.ranks.size()}, {"text", text}}

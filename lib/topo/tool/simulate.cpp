@@ -1,6 +1,7 @@
 #include "command.hpp"
 #include "fabric_option.hpp"
 #include "number_option.hpp"
+#include "output_option.hpp"
 #include "simulation_report.hpp"
 #include "text/text_file.hpp"
 #include "traffic_option.hpp"
@@ -58,6 +59,8 @@ std::vector<Case> cases_of(const SimulateOptions& options) {
 
 std::string run(const SimulateOptions& options, bool speaks) {
   if (!speaks) return "";
+  require_another_file(options.records, {options.traffic.traffic});
+  require_another_file(options.table, {options.traffic.traffic, options.records});
   for (const std::string& path : {options.records, options.table}) {
     if (!path.empty()) check_writable(path);
   }
@@ -75,8 +78,8 @@ std::string run(const SimulateOptions& options, bool speaks) {
 
 Work declare_simulate(CLI::App& app) {
   const auto options = std::make_shared<SimulateOptions>();
-  app.add_option("--suite", options->suite,
-                 "Many cases: paper, stencils, large, md, quick, or all but the last");
+  CLI::Option* const suite = app.add_option(
+      "--suite", options->suite, "Many cases: paper, stencils, large, md, quick, or all but the last");
   app.add_option(
       "--pattern", options->traffic.pattern,
       "One case: 2d-8x8, 3d-4x4x4, coll-4x2x2 or md-4x4x4, stencils also with -wrap, -weighted, -corners; "
@@ -98,6 +101,8 @@ Work declare_simulate(CLI::App& app) {
   app.add_option("--table", options->table, "Also write the table to this file");
   app.add_flag("--json", options->as_json, "Print JSON records instead of the table")
       ->disable_flag_override();
+  // Suites name their own fabrics and grids.
+  for (const char* of_one : {"--fabric", "--slots-per-host", "--grid"}) suite->excludes(of_one);
   return [options](bool speaks) { return run(*options, speaks); };
 }
 

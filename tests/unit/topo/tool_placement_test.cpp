@@ -141,6 +141,65 @@ TEST_F(TopoToolFiles, SavesProbesWhereTheFirstRankSays) {
   EXPECT_EQ(occurrences(refused.output, "selvage-topo: --save has no place"), 1) << refused.output;
 }
 
+TEST_F(TopoToolFiles, LeavesSavedProbesWhereThereIsNothingToMeasure) {
+  const std::string place = file("probes.json", "{}");
+  const Ended refused =
+      shell(fmt::format("SELVAGE_PROBES={} {} probe --no-gpus --save", place, SELVAGE_TOPO_TOOL));
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_EQ(occurrences(refused.output, "have no links to save"), 1) << refused.output;
+  EXPECT_EQ(shell("cat " + place).output, "{}");
+}
+
+TEST_F(TopoToolFiles, TakesAsManyRanksOnEachHostAsItIsTold) {
+  const std::string tree = file("topology.conf", "SwitchName=s Nodes=n[0-3]\n");
+  const auto mapped = [&](const std::string& fabric, const std::string& slots) {
+    return tool(fmt::format("map --pattern 2d-3x2 --fabric {} --slots-per-host {} --output {}", fabric, slots,
+                            path_of("p.json")));
+  };
+  const Ended ended = mapped(fmt::format("slurm:{} --nodes n1,n0", tree), "4,2");
+  ASSERT_EQ(ended.exit_code, 0) << ended.output;
+  EXPECT_EQ(occurrences(ended.output, "2 hosts of 2 to 4 slots"), 1) << ended.output;
+  const Ended hosts = tool(fmt::format("rankfile --placement {} --format slurm", path_of("p.json")));
+  EXPECT_EQ(occurrences(hosts.output, "n1\n"), 4) << hosts.output;
+  EXPECT_EQ(occurrences(hosts.output, "n0\n"), 2) << hosts.output;
+  const Ended too_many = mapped(fmt::format("slurm:{} --nodes n1,n0", tree), "4,2,2");
+  EXPECT_EQ(too_many.exit_code, 2);
+  EXPECT_EQ(occurrences(too_many.output, "3 numbers of slots for 2 hosts"), 1) << too_many.output;
+  const Ended simulated = mapped("fat-tree", "4,2");
+  EXPECT_EQ(simulated.exit_code, 2);
+  EXPECT_EQ(occurrences(simulated.output, "needs --fabric slurm:FILE or scontrol"), 1) << simulated.output;
+}
+
+TEST_F(TopoToolFiles, NeverReplacesWhatItReads) {
+  const std::string text = "from,to,host_bytes,host_messages,device_bytes,device_messages\n0,1,500,1,0,0\n";
+  const std::string traffic = file("t.csv", text);
+  std::filesystem::create_hard_link(traffic, path_of("same.csv"));
+  const std::string placement = path_of("p.json");
+  ASSERT_EQ(tool(fmt::format("map --traffic {} --fabric flat --output {}", traffic, placement)).exit_code, 0);
+  for (const std::string& command :
+       {fmt::format("map --traffic {} --fabric flat --output {}", traffic, path_of("same.csv")),
+        fmt::format("rankfile --placement {0} --format slurm --output {0}", placement),
+        fmt::format("simulate --pattern 2d-2x2 --records {0} --table {0}", path_of("r.json"))}) {
+    const Ended refused = tool(command);
+    EXPECT_EQ(refused.exit_code, 2) << command;
+    EXPECT_EQ(occurrences(refused.output, "which is the same file"), 1) << refused.output;
+  }
+  EXPECT_EQ(shell("cat " + traffic).output, text);
+}
+
+TEST_F(TopoToolFiles, RefusesSumsThatPass64Bits) {
+  const std::string most = "18446744073709551615";
+  const std::string traffic =
+      file("t.csv", fmt::format("from,to,host_bytes,host_messages,device_bytes,device_messages\n"
+                                "0,1,{0},1,0,0\n1,0,1000,1,0,0\n",
+                                most));
+  for (const char* form : {"", " --json"}) {
+    const Ended refused = tool(fmt::format("profile --traffic {}{}", traffic, form));
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_EQ(occurrences(refused.output, "pass 64 bits when they are added up"), 1) << refused.output;
+  }
+}
+
 TEST_F(TopoToolFiles, ProbesAJobAndMapsOntoWhatItMeasured) {
   const std::string probes = path_of("probes.json");
   const Ended probed = tool_on(2, fmt::format("probe --output {}", probes));

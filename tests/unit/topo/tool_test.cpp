@@ -110,5 +110,10 @@ TEST_F(TopoTool, PrintsItsVersion) {
   EXPECT_EQ(ended.output.rfind("selvage-topo ", 0), 0u) << ended.output;
 }
 
+TEST_F(TopoTool, RefusesForSuitesWhatIsForOneCase) {
+  for (const char* option : {"--fabric torus", "--slots-per-host 2", "--grid 9x9"})
+    EXPECT_EQ(tool(fmt::format("simulate --suite quick --seeds 1 {}", option)).exit_code, 2) << option;
+}
+
 }  // namespace
 }  // namespace selvage::topo

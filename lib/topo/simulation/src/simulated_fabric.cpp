@@ -117,8 +117,9 @@ Fabric simulated_fabric(const SimulatedFabric& options) {
   if (options.hosts < 1 || options.hosts > Fabric::max_hosts || options.slots_per_host < 1 ||
       options.slots_per_host > Fabric::max_slots / options.hosts) {
     throw Error(ErrorKind::input,
-                fmt::format("a simulated fabric of {} with {} each", counted(options.hosts, "host"),
-                            counted(options.slots_per_host, "slot")));
+                fmt::format("a simulated fabric of {} with {} each; up to {} and {} in all are possible",
+                            counted(options.hosts, "host"), counted(options.slots_per_host, "slot"),
+                            counted(Fabric::max_hosts, "host"), counted(Fabric::max_slots, "slot")));
   }
   const int machine = options.fragmented ? 2 * options.hosts : options.hosts;
   const auto level = [](const auto& network, int a, int b) { return network.level(a, b); };

@@ -138,6 +138,7 @@ struct TreeCosts {
 /// What fabric_from_slurm() can't learn from the text.
 struct SlurmTopologyOptions {
   int slots_per_host = 1;
+  std::vector<int> slots = {};  ///< of each host, in their order; empty: slots_per_host
   /// The job's hosts in the order of its ranks, as Slurm writes lists ("n[0-3,7]"); empty: all hosts of the file.
   std::string nodes;
   TreeCosts costs;
@@ -146,7 +147,7 @@ struct SlurmTopologyOptions {
 /// A tree of switches from the text of Slurm's topology.conf, or from what `scontrol show topology` prints: switches, or
 /// blocks, which count as switches of one level. Trees that nothing joins are joined at the top.
 /// \param name  what errors call the text; files that it includes lie relative to the folder of this
-/// \throws Error{input} that names the line, or the host that isn't in the file
+/// \throws Error{input} that names the line, or the host that isn't in the file; another number of `slots` than of hosts
 [[nodiscard]] Fabric fabric_from_slurm(std::string_view text, const std::string& name,
                                        const SlurmTopologyOptions& options = {});
 

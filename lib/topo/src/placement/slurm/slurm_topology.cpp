@@ -166,6 +166,24 @@ void SlurmTree::check_for_circles() const {
   }
 }
 
+/// By host.
+std::vector<int> slots_of(const SlurmTopologyOptions& options, std::size_t hosts) {
+  std::vector<int> slots = options.slots;
+  if (slots.empty()) slots.assign(hosts, options.slots_per_host);
+  if (slots.size() != hosts) {
+    throw Error(ErrorKind::input,
+                fmt::format("{} of slots for {}", counted(slots.size(), "number"), counted(hosts, "host")));
+  }
+  std::int64_t all = 0;
+  for (const int own : slots) all += std::max(own, 0);
+  if (all > Fabric::max_slots) {
+    throw Error(ErrorKind::input,
+                fmt::format("{} with {} in all; up to {} are possible", counted(hosts, "host"),
+                            counted(all, "slot"), Fabric::max_slots));
+  }
+  return slots;
+}
+
 }  // namespace
 
 Fabric fabric_from_slurm(std::string_view text, const std::string& name,
@@ -185,22 +203,21 @@ Fabric fabric_from_slurm(std::string_view text, const std::string& name,
     }
   }
   const std::size_t hosts = parts.endpoints.size();
-  const auto slots = static_cast<std::size_t>(std::max(options.slots_per_host, 0));
-  if (slots > static_cast<std::size_t>(Fabric::max_slots) / hosts) {
-    throw Error(ErrorKind::input,
-                fmt::format("{} with {} each", counted(hosts, "host"), counted(slots, "slot")));
-  }
-  const std::size_t pairs = options.costs.same_host == 1 ? 0 : slots * slots;
-  for (const int endpoint : parts.endpoints) {
-    const std::vector<std::uint32_t> costs(pairs, options.costs.same_host);
-    parts.hosts.push_back({tree.nodes()[endpoint].name, options.slots_per_host, costs});
+  const std::vector<int> slots = slots_of(options, hosts);
+  for (std::size_t host = 0; host < hosts; ++host) {
+    const int endpoint = parts.endpoints[host];
+    const auto own = static_cast<std::size_t>(slots[host]);
+    const std::vector<std::uint32_t> costs(options.costs.same_host == 1 ? 0 : own * own,
+                                           options.costs.same_host);
+    parts.hosts.push_back({tree.nodes()[endpoint].name, slots[host], costs});
     for (const int other : parts.endpoints) {
       const auto levels = static_cast<std::uint32_t>(network->levels_to_common_switch(endpoint, other));
       parts.host_costs.push_back(options.costs.per_level * levels);
     }
   }
-  parts.description =
-      fmt::format("{}, {} of {}", name, counted(hosts, "host"), counted(options.slots_per_host, "slot"));
+  const auto [least, most] = std::ranges::minmax(slots);
+  parts.description = fmt::format("{}, {} of {}{}", name, counted(hosts, "host"),
+                                  least == most ? "" : fmt::format("{} to ", least), counted(most, "slot"));
   parts.network = network;
   return Fabric(std::move(parts));
 }
