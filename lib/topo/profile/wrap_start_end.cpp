@@ -75,8 +75,7 @@ Part create_own_part(int ranks) {
   const int error = errno;
   // Where no folder is named, parts lie beside the output: one complaint about that place, at the end, is enough.
   const char* const folder = std::getenv("SELVAGE_PROFILE_PARTS");
-  if (folder != nullptr && *folder != '\0')
-    job().no_part = job().own_part + ": " + std::strerror(error);
+  if (folder != nullptr && *folder != '\0') job().no_part = job().own_part + ": " + std::strerror(error);
   return create_part(ranks);
 }
 

@@ -23,11 +23,11 @@ class Receiver final : public Pollable {
  private:
   /// What is left to do for a header that has arrived.
   enum class Stage {
-    landing,    ///< receives the payload of a put
+    landing,     ///< receives the payload of a put
     delivering,  ///< copies it from the staging memory to the window, if there, and writes the arrival word
-    staging,    ///< copies the payload of a get from the window
-    waiting,    ///< waits for an earlier answer to the same rank
-    sending     ///< sends the last message
+    staging,     ///< copies the payload of a get from the window
+    waiting,     ///< waits for an earlier answer to the same rank
+    sending      ///< sends the last message
   };
   /// A payload that is being written to or read from a window, or an answer that is being sent.
   struct Answer {
