@@ -1,6 +1,5 @@
 #include "list_port_plan.hpp"
 
-#include "gpu/device.hpp"
 #include "links/mailbox.hpp"
 #include "runtime/cards.hpp"
 #include "runtime/kokkos_runtime.hpp"
@@ -11,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -57,8 +57,10 @@ void ListPortPlan::reserve(const ListIndex& index, std::size_t element_bytes, Ex
   if (fault_ == nullptr) {
     fault_memory_ = executor.allocate_staging(sizeof(ListPortFault));
     fault_ = new (fault_memory_.data) ListPortFault();
-    const std::size_t flags = 2 * static_cast<std::size_t>(context_.size()) * sizeof(Flag);
-    NamedBuffer arrived = allocate_named(context_, executor, flags);
+    const std::size_t flags = static_cast<std::size_t>(context_.size()) * sizeof(Flag);
+    no_flags_ = executor.allocate_staging(flags);
+    std::memset(no_flags_.data, 0, flags);
+    NamedBuffer arrived = allocate_named(context_, executor, 2 * flags);
     arrived_memory_ = std::move(arrived.buffer);
     arrived_ = arrived.range;
   }
@@ -77,12 +79,11 @@ void ListPortPlan::reserve(const ListIndex& index, std::size_t element_bytes, Ex
 /// them. So there are two sets of flags. They are zero before any rank learns where they are.
 void ListPortPlan::begin_epochs(std::size_t served, Executor& executor) {
   first_flag_ = first_flag_ == 0 ? static_cast<std::size_t>(context_.size()) : 0;
-  const std::vector<Flag> zeros(served);
-  const std::size_t bytes = served * sizeof(Flag);
   if (on_host_) {
-    std::copy_n(zeros.data(), served, arrived());
-  } else if (bytes > 0) {
-    copy_device_bytes(arrived(), zeros.data(), bytes);
+    std::fill_n(arrived(), served, Flag{});
+  } else if (served > 0) {
+    executor.stage_in(reinterpret_cast<std::byte*>(arrived()), no_flags_.data, served * sizeof(Flag));
+    executor.fence();
   }
   *state_.reserve<ListPortState>(1, executor) = {};
   state_.to_kernels(executor);

@@ -60,6 +60,7 @@ class ListPortPlan {
   std::vector<std::shared_ptr<void>> mappings_;  ///< of others'
   Buffer arrived_memory_;                        ///< two sets of flags, by rank
   SharedRange arrived_;
+  Buffer no_flags_;             ///< zeros, as many as a set
   std::size_t first_flag_ = 0;  ///< of the set of the present table
   Buffer ghost_memory_;
   SharedRange ghosts_;
