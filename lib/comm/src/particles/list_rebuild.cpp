@@ -27,17 +27,20 @@ void ListPlan::rebuild(Executor& executor, const ListSource& source, std::int64_
     take_over(grouped, owned);
     swap_counts(executor);
   } else {
-    error_.noting(*context_, [&] {
-      // Ranks that shared no ghosts may have made other calls, and may share some now: all go on with the same epoch.
-      const std::int64_t latest = context_->largest_or_none(fmt::format("a rebuild of a {}", name()), [&] {
-        grouped = group(executor, source, owned);
-        return static_cast<std::int64_t>(
-            std::max(epoch_, kernels_ == nullptr ? 0 : kernels_->following_epoch()));
-      });
-      epoch_ = static_cast<std::uint64_t>(latest);
-      take_over(grouped, owned);
-      find_senders(executor, grouped);
-    });
+    // Ranks that shared no ghosts may have made other calls, and may share some now: all go on with the same epoch.
+    try {
+      epoch_ =
+          static_cast<std::uint64_t>(context_->largest_or_none(fmt::format("a rebuild of a {}", name()), [&] {
+            grouped = group(executor, source, owned);
+            return static_cast<std::int64_t>(
+                std::max(epoch_, kernels_ == nullptr ? 0 : kernels_->following_epoch()));
+          }));
+    } catch (const Error& error) {
+      error_.note_agreed(error);
+      throw;
+    }
+    take_over(grouped, owned);
+    error_.noting(*context_, [&] { find_senders(executor, grouped); });
   }
   place_arrivals();
   if (kernels_ != nullptr) {

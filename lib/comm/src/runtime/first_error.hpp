@@ -21,9 +21,13 @@ class FirstError {
     if (has_come())
       throw Error(ErrorKind::usage, fmt::format("{} can't go on after an error: {}", object, message_));
   }
+  /// Of an error that all ranks have agreed on: nothing is underway.
+  void note_agreed(const Error& error) {
+    if (!has_come()) message_ = error.message();
+  }
   /// Marks the Context as broken, too.
   void note(ContextState& context, const Error& error) {
-    if (!has_come()) message_ = error.message();
+    note_agreed(error);
     context.mark_broken();
   }
   /// Runs a step and notes its error, which goes on to the caller.

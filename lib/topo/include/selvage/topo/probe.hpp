@@ -116,8 +116,8 @@ enum class LinkMetric {
 /// \throws Error{usage} that lists what there is
 [[nodiscard]] LinkMetric parse_link_metric(std::string_view text);
 
-/// Ranks' places, slot i being rank i's; costs are times, the least being 10. Places whose times differ by less than a tenth count as
-/// equally far: so much is noise.
+/// Ranks' places, slot i being rank i's. Costs are times, the mean of both directions, in steps of a tenth from the shortest, which is
+/// 10: smaller differences are noise.
 /// \throws Error{usage} for LinkMetric::level, which probes don't know
 [[nodiscard]] Fabric fabric_from_probes(const Probes& probes, LinkMetric metric = LinkMetric::time);
 
