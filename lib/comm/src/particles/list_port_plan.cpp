@@ -74,9 +74,10 @@ void ListPortPlan::reserve(const ListIndex& index, std::size_t element_bytes, Ex
   ghosts_ = ghosts.range;
 }
 
-/// Ranks that share ghosts from now on may have made other launches before, so all begin at epoch 0 again. Kernels of the last table
-/// may still set the flags of that; those before have ended, because their ranks have opened the last table, or rebuilt the list, after
-/// them. So there are two sets of flags. They are zero before any rank learns where they are.
+/// Ranks that share ghosts from now on may have made different numbers of launches, so all begin at epoch 0 again. Peers' kernels that
+/// use the last table may still set its flags. So this table takes the other set of flags, those of the table before the last: all
+/// kernels that used that one have ended, because their ranks opened the last table, or rebuilt the list, after them. The flags are
+/// zero before any rank learns where they are.
 void ListPortPlan::begin_epochs(std::size_t served, Executor& executor) {
   first_flag_ = first_flag_ == 0 ? static_cast<std::size_t>(context_.size()) : 0;
   if (on_host_) {

@@ -32,8 +32,8 @@ class ListPlan;
 ///
 /// One message, or one store into shared memory, per rank and call: nothing is forwarded from rank to rank, no call but
 /// rebuild() is collective, and all fields of a call travel together. All ranks that share ghosts, or name each other as
-/// neighbours, make the same calls in the same order, with fields of the same sizes; others may be ahead. One operation is in flight at a time. After
-/// an error the ListHalo can't go on: end, or make a new one. Not thread-safe.
+/// neighbours, make the same calls in the same order, with fields of the same sizes; others may be ahead. One operation is in
+/// flight at a time. After an error the ListHalo can't go on: end, or make a new one. Not thread-safe.
 ///
 /// Source: LeBeane, 6.1.4, for counts that come with the flag; Hoefler et al., "Scalable Communication Protocols for
 /// Dynamic Sparse Data Exchange" (PPoPP 2010), for unknown senders.
@@ -153,7 +153,8 @@ class ListHalo {
   /// initiation is kernel. The same on all ranks.
   [[nodiscard]] bool has_device() const;
   /// A handle with which kernels put the ghosts of this list and wait for their own. Collective among ranks that share
-  /// ghosts. Valid until the next rebuild() or device(): make a new one after each rebuild. Its ghosts lie in memory of the ListHalo, not in Views.
+  /// ghosts. Valid until the next rebuild() or device(): make a new one after each rebuild. Its ghosts lie in memory of the
+  /// ListHalo, not in Views.
   ///
   /// \tparam T     what a ghost is: trivially copyable; the same size on all ranks
   /// \param space  of kernels that use it; waits for what it was given before

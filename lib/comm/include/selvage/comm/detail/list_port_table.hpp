@@ -51,7 +51,8 @@ struct ListPortFault {
 ///
 /// Why ghosts that are still read aren't overwritten: those of epoch e take the place of those of e - 2. A rank puts them
 /// in a launch after a kernel that has awaited e - 1 from all peers (`awaited` says so), and a peer's flag of e - 1 was
-/// released by a launch that followed the peer's kernels that read e - 2.
+/// released by a launch that followed the peer's kernels that read e - 2. Epochs begin at 0 with each table: a peer puts for a
+/// new table only after it was told of it, and that came after a fence of the kernels that read ghosts of the last one.
 struct ListPortTable {
   const ListPortPeer* peers = nullptr;
   int peer_count = 0;
